@@ -1,0 +1,56 @@
+# make [MPI=openmpi|mpich]   build into build/$(MPI)
+# make demo                  see it work
+# make test, test-long       tests; all combinations instead of a sample
+# make lint                  style, warnings, rooms, symbols, packages
+# make bench                 figures; QUICK=1, SUITE=name
+# make docs                  rewrite the generated documents
+# make install PREFIX=...
+MPI ?= openmpi
+PREFIX ?= /usr/local
+BUILD := build/$(MPI)
+CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
+
+export PATH := /usr/bin:/bin:$(PATH)
+
+.PHONY: all setup demo test test-long sanitized lint bench docs install clean
+all: setup
+	@$(call build,$(MPI))
+
+define build
+cmake --preset $(1) >build-$(1).log 2>&1 || { cat build-$(1).log; exit 1; }; rm -f build-$(1).log; \
+cmake --build build/$(1)
+endef
+
+setup:
+	@MPI=$(MPI) tools/setup
+
+demo: all
+	@$(BUILD)/examples/section
+
+sanitized: setup
+	@$(call build,asan)
+	@$(call build,tsan)
+	$(CTEST) --test-dir build/asan -L 'unit|model|fault|fuzz'
+	$(CTEST) --test-dir build/tsan -L threads
+
+test: all sanitized
+	$(CTEST) --test-dir $(BUILD)
+
+test-long: export WEIR_TEST_LONG = 1
+test-long: test
+
+lint: setup
+	@tools/lint/run
+
+bench: all
+	@bench/run.py --mpi $(MPI) --build $(BUILD) --docs docs/benchmarks.md \
+	    $(if $(SUITE),--suite $(SUITE)) $(if $(QUICK),--quick)
+
+docs: all
+	@$(BUILD)/tools/tunables_doc >docs/tunables.md
+
+install: all
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,54 @@
+/* Checked 64-bit arithmetic: offsets, counts and their products.
+ *
+ * Each function returns false, and leaves *out alone, when the result does not fit; the caller
+ * turns that into WEIR_ERANGE with a text that names what was too large. */
+#ifndef WR_BASE_ARITH_H
+#define WR_BASE_ARITH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool wr_add(int64_t a, int64_t b, int64_t *out)
+{
+    int64_t r;
+    if (__builtin_add_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+static inline bool wr_sub(int64_t a, int64_t b, int64_t *out)
+{
+    int64_t r;
+    if (__builtin_sub_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+static inline bool wr_mul(int64_t a, int64_t b, int64_t *out)
+{
+    int64_t r;
+    if (__builtin_mul_overflow(a, b, &r))
+        return false;
+    *out = r;
+    return true;
+}
+
+static inline int64_t wr_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t wr_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Quotient rounded towards minus infinity; b > 0. */
+static inline int64_t wr_div_floor(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+#endif

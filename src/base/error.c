@@ -1,0 +1,119 @@
+/* Error codes and the details that go with them, one record per thread. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local weir_error last = {.rank = -1, .offset = -1};
+
+static const struct {
+    int code;
+    const char *name;
+} names[] = {
+    {WEIR_OK, "no error"},
+    {WEIR_EINVAL, "invalid argument"},
+    {WEIR_ENOMEM, "out of memory"},
+    {WEIR_EBUDGET, "memory budget exceeded"},
+    {WEIR_ERANGE, "number does not fit 64 bits"},
+    {WEIR_EFORMAT, "malformed data"},
+    {WEIR_ENOENT, "no such file or folder"},
+    {WEIR_EEXIST, "file exists"},
+    {WEIR_EACCESS, "permission denied"},
+    {WEIR_ENOSPC, "no space left"},
+    {WEIR_EIO, "transfer failed"},
+    {WEIR_ETRANSPORT, "exchange between ranks failed"},
+    {WEIR_EDISAGREE, "ranks disagree"},
+    {WEIR_EUNSUPPORTED, "not supported here"},
+};
+
+/* Any errno that is not listed is a failed transfer. */
+static const struct {
+    int errnum;
+    int code;
+} system_codes[] = {
+    {EINVAL, WEIR_EINVAL},      {ENOMEM, WEIR_ENOMEM},          {ENOENT, WEIR_ENOENT},
+    {ENOTDIR, WEIR_ENOENT},     {EEXIST, WEIR_EEXIST},          {EACCES, WEIR_EACCESS},
+    {EPERM, WEIR_EACCESS},      {EROFS, WEIR_EACCESS},          {ENOSPC, WEIR_ENOSPC},
+    {EDQUOT, WEIR_ENOSPC},      {EFBIG, WEIR_ENOSPC},           {EOVERFLOW, WEIR_ERANGE},
+    {ENOSYS, WEIR_EUNSUPPORTED}, {EOPNOTSUPP, WEIR_EUNSUPPORTED},
+};
+
+const char *weir_error_name(int code)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code)
+            return names[i].name;
+    return "unknown error";
+}
+
+const weir_error *weir_error_last(void)
+{
+    return &last;
+}
+
+int wr_fail(int code, const char *format, ...)
+{
+    last = (weir_error){.code = code, .rank = -1, .offset = -1};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last.text, sizeof last.text, format, args);
+    va_end(args);
+    return code;
+}
+
+int wr_fail_system(int errnum, const char *file, int64_t offset, const char *what)
+{
+    int code = WEIR_EIO;
+    for (size_t i = 0; i < sizeof system_codes / sizeof *system_codes; i++)
+        if (system_codes[i].errnum == errnum)
+            code = system_codes[i].code;
+    wr_fail(code, "cannot %s", what);
+    last.errnum = errnum;
+    wr_error_note_file(file, offset);
+    return code;
+}
+
+void wr_error_note_rank(int rank)
+{
+    last.rank = rank;
+}
+
+void wr_error_note_file(const char *file, int64_t offset)
+{
+    size_t length = strlen(file);
+    if (length < sizeof last.file)
+        memcpy(last.file, file, length + 1);
+    else /* the tail of a path says more than its head */
+        snprintf(last.file, sizeof last.file, "...%s", file + length - (sizeof last.file - 4));
+    last.offset = offset;
+}
+
+void wr_error_take(weir_error *out)
+{
+    *out = last;
+    last = (weir_error){.rank = -1, .offset = -1};
+}
+
+int wr_error_raise(const weir_error *error)
+{
+    last = *error;
+    return last.code;
+}
+
+int weir_error_format(const weir_error *error, char *text, size_t size)
+{
+    char rank[32] = "", offset[40] = "", reason[128] = "";
+    if (error->rank >= 0)
+        snprintf(rank, sizeof rank, "rank %d: ", error->rank);
+    if (error->offset >= 0)
+        snprintf(offset, sizeof offset, " at byte %lld", (long long)error->offset);
+    if (error->errnum) {
+        char buffer[96];
+        snprintf(reason, sizeof reason, ": %s",
+                 strerror_r(error->errnum, buffer, sizeof buffer));
+    }
+    return snprintf(text, size, "%s%s%s%s%s%s", rank, error->file, *error->file ? ": " : "",
+                    *error->text ? error->text : weir_error_name(error->code), offset, reason);
+}

@@ -1,0 +1,162 @@
+/* Allocation, budgets, arenas. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#include "base/arith.h"
+#include "base/error.h"
+
+enum { BLOCK = 16 << 10, MAX_ALIGN = _Alignof(max_align_t) };
+
+typedef struct wr_arena_block {
+    struct wr_arena_block *next;
+    size_t size; /* of `data` */
+    _Alignas(max_align_t) unsigned char data[];
+} wr_arena_block;
+
+static _Thread_local int64_t fail_after = -1;
+static _Thread_local int64_t allocations;
+
+void wr_alloc_fail_after(int64_t skip)
+{
+    fail_after = skip;
+}
+
+int64_t wr_alloc_count(void)
+{
+    return allocations;
+}
+
+static int out_of_memory(int64_t size)
+{
+    return wr_fail(WEIR_ENOMEM, "out of memory allocating %lld bytes", (long long)size);
+}
+
+void *wr_alloc(int64_t size)
+{
+    allocations++;
+    void *memory = NULL;
+    if (fail_after < 0 || fail_after-- > 0)
+        memory = malloc(size ? (size_t)size : 1);
+    if (!memory)
+        out_of_memory(size);
+    return memory;
+}
+
+void *wr_alloc_array(int64_t count, size_t size)
+{
+    int64_t bytes;
+    if (!wr_mul(count, (int64_t)size, &bytes)) {
+        out_of_memory(INT64_MAX);
+        return NULL;
+    }
+    return wr_alloc(bytes);
+}
+
+int wr_grow(void **items, int64_t *room, int64_t need, size_t size)
+{
+    if (need <= *room)
+        return 0;
+    int64_t larger = wr_max(need, *room < INT64_MAX / 2 ? 2 * *room : need);
+    int64_t bytes;
+    if (!wr_mul(larger, (int64_t)size, &bytes))
+        return out_of_memory(INT64_MAX);
+    allocations++;
+    void *grown = NULL;
+    if (fail_after < 0 || fail_after-- > 0)
+        grown = realloc(*items, (size_t)bytes);
+    if (!grown)
+        return out_of_memory(bytes);
+    *items = grown;
+    *room = larger;
+    return 0;
+}
+
+void wr_free(void *memory)
+{
+    free(memory);
+}
+
+void wr_budget_init(wr_budget *budget, int64_t limit)
+{
+    budget->limit = limit;
+    atomic_init(&budget->used, 0);
+    atomic_init(&budget->peak, 0);
+}
+
+int wr_budget_take(wr_budget *budget, int64_t bytes)
+{
+    if (!budget)
+        return 0;
+    int64_t used = atomic_load(&budget->used);
+    do {
+        if (bytes > budget->limit - used)
+            return wr_fail(WEIR_EBUDGET, "%lld bytes more than the budget of %lld, %lld in use",
+                           (long long)bytes, (long long)budget->limit, (long long)used);
+    } while (!atomic_compare_exchange_weak(&budget->used, &used, used + bytes));
+    used += bytes;
+    int64_t peak = atomic_load(&budget->peak);
+    while (used > peak && !atomic_compare_exchange_weak(&budget->peak, &peak, used))
+        ;
+    return 0;
+}
+
+void wr_budget_give(wr_budget *budget, int64_t bytes)
+{
+    if (budget)
+        atomic_fetch_sub(&budget->used, bytes);
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + MAX_ALIGN - 1) / MAX_ALIGN * MAX_ALIGN;
+}
+
+static int64_t block_cost(size_t size)
+{
+    return (int64_t)(sizeof(wr_arena_block) + size);
+}
+
+static wr_arena_block *add_block(wr_arena *arena, size_t size)
+{
+    if (wr_budget_take(arena->budget, block_cost(size)))
+        return NULL;
+    wr_arena_block *block = wr_alloc(block_cost(size));
+    if (!block) {
+        wr_budget_give(arena->budget, block_cost(size));
+        return NULL;
+    }
+    block->next = arena->block;
+    block->size = size;
+    arena->block = block;
+    arena->used = 0;
+    return block;
+}
+
+void *wr_arena_alloc(wr_arena *arena, int64_t size)
+{
+    if (size > INT64_MAX / 2) {
+        out_of_memory(size);
+        return NULL;
+    }
+    size_t need = round_up(size ? (size_t)size : 1);
+    wr_arena_block *block = arena->block;
+    if (!block || block->size - arena->used < need)
+        block = add_block(arena, need > BLOCK ? need : BLOCK);
+    if (!block)
+        return NULL;
+    void *memory = block->data + arena->used;
+    arena->used += need;
+    return memory;
+}
+
+void wr_arena_release(wr_arena *arena)
+{
+    while (arena->block) {
+        wr_arena_block *next = arena->block->next;
+        wr_budget_give(arena->budget, block_cost(arena->block->size));
+        wr_free(arena->block);
+        arena->block = next;
+    }
+    arena->used = 0;
+}

@@ -1,0 +1,56 @@
+/* Memory with a ceiling: allocation, byte budgets, arenas.
+ *
+ * All memory of the library comes from wr_alloc, so that a test can make any single allocation
+ * fail. A budget counts bytes and grants nothing: who takes bytes from it allocates them, and gives
+ * the same number back. An arena hands out memory that is released all at once. */
+#ifndef WR_BASE_MEMORY_H
+#define WR_BASE_MEMORY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* size >= 0 bytes aligned for any type, or NULL with WEIR_ENOMEM raised. Size 0 is not NULL. */
+void *wr_alloc(int64_t size);
+
+/* count >= 0 elements of `size` bytes; a product that does not fit is WEIR_ENOMEM too. */
+void *wr_alloc_array(int64_t count, size_t size);
+
+/* Grows an array for at least `need` elements, at least doubling; *items and *room are left alone
+ * on failure. Returns 0 or a negative code. */
+int wr_grow(void **items, int64_t *room, int64_t need, size_t size);
+
+void wr_free(void *memory);
+
+/* For tests: the allocation after `skip` more ones on this thread fails, once; -1: none does. */
+void wr_alloc_fail_after(int64_t skip);
+
+/* Allocations made on this thread so far. */
+int64_t wr_alloc_count(void);
+
+/* Shared by threads. Invariant I2: 0 <= used <= limit at all times. */
+typedef struct wr_budget {
+    int64_t limit;
+    _Atomic int64_t used;
+    _Atomic int64_t peak;
+} wr_budget;
+
+void wr_budget_init(wr_budget *budget, int64_t limit);
+
+/* All of `bytes` or nothing (WEIR_EBUDGET). A NULL budget has no limit. */
+int wr_budget_take(wr_budget *budget, int64_t bytes);
+void wr_budget_give(wr_budget *budget, int64_t bytes);
+
+/* Not shared by threads. A zeroed arena is valid and has no budget. */
+typedef struct wr_arena {
+    wr_budget *budget; /* borrowed until release, or NULL */
+    struct wr_arena_block *block;
+    size_t used; /* in the current block */
+} wr_arena;
+
+/* As wr_alloc, valid until wr_arena_release. Takes whole blocks from the budget: at most 16 KiB, or
+ * one allocation, more than was asked for. */
+void *wr_arena_alloc(wr_arena *arena, int64_t size);
+void wr_arena_release(wr_arena *arena);
+
+#endif

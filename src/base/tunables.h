@@ -1,0 +1,84 @@
+/* Everything a user can set, in one table.
+ *
+ * A tunable has a name, a kind, a default, a range and a line of help. It can be set as a key/value
+ * pair (MPI_Info: weir_NAME, or one of ROMIO's keys), in WEIR_HINTS (NAME=VALUE;NAME=VALUE) and in
+ * the environment (WEIR_NAME); the later of these wins. docs/tunables.md is written from the table.
+ * Values are plain data, so that a snapshot is an assignment. */
+#ifndef WR_BASE_TUNABLES_H
+#define WR_BASE_TUNABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One alternative of a list, by its position there, with its number if it takes one. */
+typedef struct wr_choice {
+    int64_t which;
+    int64_t number;
+} wr_choice;
+
+enum { WR_TUNABLE_TEXT = 1024 };
+
+/* Directions index the tunables that differ between reading and writing. */
+enum wr_direction { WR_READ, WR_WRITE };
+
+enum wr_access { WR_ACCESS_AUTO, WR_ACCESS_SIEVE, WR_ACCESS_LIST, WR_ACCESS_NAIVE, WR_ACCESS_EXTENT };
+enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
+enum wr_fault { WR_FAULT_NONE, WR_FAULT_EIO, WR_FAULT_ENOSPC, WR_FAULT_SHORT, WR_FAULT_DELAY,
+                WR_FAULT_BANDWIDTH };
+
+typedef struct wr_tunables {
+    wr_choice access[2];     /* enum wr_access, by direction */
+    wr_choice collective[2]; /* enum wr_switch, by direction */
+    wr_choice realms, exchange, overlap, storage;
+    wr_choice direct;        /* enum wr_switch */
+    wr_choice fault;         /* enum wr_fault */
+    wr_choice log;           /* enum wr_log_level */
+    int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
+    int64_t sieve_buffer[2]; /* by direction */
+    int64_t aggregators, sieve_threshold, ranks_per_node;
+    char aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT], trace[WR_TUNABLE_TEXT];
+} wr_tunables;
+
+enum wr_tunable_kind { WR_CHOICE, WR_SIZE, WR_COUNT, WR_TEXT };
+
+typedef struct wr_tunable {
+    const char *name;
+    enum wr_tunable_kind kind;
+    size_t place;        /* offset in wr_tunables */
+    const char *choices; /* "a|b|c:UNIT": c takes a number; for WR_COUNT the unit */
+    int64_t min, max;    /* of the number */
+    const char *initial; /* default, in the notation of the user */
+    const char *room;    /* the room that obeys it */
+    const char *help;
+} wr_tunable;
+
+/* The table, ended by a NULL name. */
+extern const wr_tunable wr_tunable_table[];
+
+/* Keys of other libraries and keys that set two tunables, ended by a NULL key. */
+typedef struct wr_tunable_alias {
+    const char *key;
+    int foreign;               /* known in an MPI_Info without our prefix */
+    const char *names[2];      /* the tunables it sets */
+    const char *const *values; /* pairs theirs, ours, ended by NULL; NULL: the value as it is */
+} wr_tunable_alias;
+
+extern const wr_tunable_alias wr_tunable_aliases[];
+
+void wr_tunables_init(wr_tunables *tunables);
+
+/* Each setter changes everything it was given or, on error, nothing.
+ * WEIR_EINVAL names the key and what is wrong with the value. */
+int wr_tunables_set(wr_tunables *tunables, const char *name, const char *value);
+int wr_tunables_set_hints(wr_tunables *tunables, const char *hints);
+
+/* Key/value pairs as in an MPI_Info: keys that are not ours are left alone (returns 1). */
+int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *value);
+
+/* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
+int wr_tunables_set_environment(wr_tunables *tunables);
+
+/* Writes a tunable's value in the notation of the user, cut to fit. */
+int wr_tunables_get(const wr_tunables *tunables, const char *name, char *text, size_t size);
+
+#endif

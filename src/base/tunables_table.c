@@ -1,0 +1,97 @@
+/* The tunables, their defaults and their other names. A line here is all it takes to add one. */
+#include "base/tunables.h"
+
+#define AT(field) offsetof(wr_tunables, field)
+#define SIZE_MAX_64 INT64_MAX
+
+static const char access[] = "auto|sieve|list|naive|extent:BYTES";
+static const char switches[] = "auto|always|never";
+static const char realms[] = "even|static|cyclic|persistent|balanced|disks|custom";
+static const char exchanges[] = "auto|shm|p2p|alltoall";
+static const char overlaps[] = "auto|none|io|all";
+static const char storages[] = "auto|posix|pool|uring|striped|mem";
+static const char faults[] = "none|eio:K|enospc:K|short:K|delay:MICROSECONDS|bandwidth:MB_PER_S";
+static const char levels[] = "none|error|warning|info|debug";
+
+const wr_tunable wr_tunable_table[] = {
+    {"access_read", WR_CHOICE, AT(access[WR_READ]), access, 1, INT64_MAX, "auto", "plan",
+     "how a window is read: one run with gaps, exact list, one call a piece, or sieve below a stride"},
+    {"access_write", WR_CHOICE, AT(access[WR_WRITE]), access, 1, INT64_MAX, "auto", "plan",
+     "how a window is written, likewise"},
+    {"collective_read", WR_CHOICE, AT(collective[WR_READ]), switches, 0, 0, "auto", "plan",
+     "whether ranks read together through aggregators"},
+    {"collective_write", WR_CHOICE, AT(collective[WR_WRITE]), switches, 0, 0, "auto", "plan",
+     "whether ranks write together through aggregators"},
+    {"realms", WR_CHOICE, AT(realms), realms, 0, 0, "even", "plan",
+     "how the file is divided among aggregators"},
+    {"realm_align", WR_SIZE, AT(realm_align), "", 1, SIZE_MAX_64, "1", "plan",
+     "realms are cut at multiples of this"},
+    {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, SIZE_MAX_64, "0", "plan",
+     "stripe of the file system, 0 if unknown; realms are cut at multiples of it"},
+    {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
+     "how many ranks access the file in a collective call; 0: chosen by price"},
+    {"aggregator_hosts", WR_TEXT, AT(aggregator_hosts), "", 0, 0, "", "plan",
+     "hosts and aggregators per host, in the notation of cb_config_list"},
+    {"window", WR_SIZE, AT(window), "", 1, SIZE_MAX_64, "2M", "plan",
+     "data an aggregator handles in one round"},
+    {"cb_buffer_size", WR_SIZE, AT(cb_buffer_size), "", 1, SIZE_MAX_64, "16M", "plan",
+     "most memory an aggregator uses for its windows"},
+    {"sieve_buffer_read", WR_SIZE, AT(sieve_buffer[WR_READ]), "", 1, SIZE_MAX_64, "4M", "plan",
+     "most memory of an independent sieving read"},
+    {"sieve_buffer_write", WR_SIZE, AT(sieve_buffer[WR_WRITE]), "", 1, SIZE_MAX_64, "512K", "plan",
+     "most memory of an independent sieving write"},
+    {"sieve_threshold", WR_COUNT, AT(sieve_threshold), "percent", 0, 100, "0", "plan",
+     "sieve only windows of which at least this share is wanted; 0: chosen by price"},
+    {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
+     "how data moves between ranks: shared region, point-to-point, all-to-all"},
+    {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "engine",
+     "what runs in the background: nothing, file access, everything"},
+    {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, SIZE_MAX_64, "64M", "engine",
+     "most memory per process for operations in flight"},
+    {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
+     "every so many ranks count as a node of their own; 0: as the machine is"},
+    {"storage", WR_CHOICE, AT(storage), storages, 0, 0, "auto", "storage",
+     "what moves bytes between memory and files"},
+    {"direct", WR_CHOICE, AT(direct), switches, 0, 0, "auto", "storage",
+     "whether files are accessed past the page cache (O_DIRECT)"},
+    {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
+     "folders that serve as logical disks, separated by colons"},
+    {"fault", WR_CHOICE, AT(fault), faults, 0, INT64_MAX, "none", "storage",
+     "for tests: the K-th transfer fails or is cut short, or all are slowed down"},
+    {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base",
+     "what is said on standard error"},
+    {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
+     "file that receives one line per event; empty: no trace"},
+    {0},
+};
+
+static const char *const collective_words[] = {"enable",    "always", "disable", "never",
+                                               "automatic", "auto",   NULL};
+static const char *const sieving_words[] = {"enable",    "sieve", "disable", "list",
+                                            "automatic", "auto",  NULL};
+static const char *const persistent_words[] = {"enable", "persistent", "disable", "even", NULL};
+static const char *const alltoall_words[] = {"enable",    "alltoall", "disable", "p2p",
+                                             "automatic", "auto",     NULL};
+static const char *const realm_words[] = {"0",  "even",   "aar", "even",
+                                          "-1", "static", "-2",  "custom", NULL};
+
+const wr_tunable_alias wr_tunable_aliases[] = {
+    {"access", 0, {"access_read", "access_write"}, NULL},
+    {"collective", 0, {"collective_read", "collective_write"}, NULL},
+    {"cb_nodes", 1, {"aggregators"}, NULL},
+    {"cb_buffer_size", 1, {"cb_buffer_size"}, NULL},
+    {"cb_config_list", 1, {"aggregator_hosts"}, NULL},
+    {"striping_unit", 1, {"striping_unit"}, NULL},
+    {"ind_rd_buffer_size", 1, {"sieve_buffer_read"}, NULL},
+    {"ind_wr_buffer_size", 1, {"sieve_buffer_write"}, NULL},
+    {"romio_cb_read", 1, {"collective_read"}, collective_words},
+    {"romio_cb_write", 1, {"collective_write"}, collective_words},
+    {"romio_ds_read", 1, {"access_read"}, sieving_words},
+    {"romio_ds_write", 1, {"access_write"}, sieving_words},
+    {"romio_cb_pfr", 1, {"realms"}, persistent_words},
+    {"romio_cb_fr_type", 1, {"realms"}, realm_words},
+    {"romio_cb_fr_alignment", 1, {"realm_align"}, NULL},
+    {"romio_cb_ds_threshold", 1, {"sieve_threshold"}, NULL},
+    {"romio_cb_alltoall", 1, {"exchange"}, alltoall_words},
+    {0},
+};

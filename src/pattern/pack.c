@@ -1,0 +1,138 @@
+/* Pack, unpack, copy between patterns. */
+#include "pattern/pack.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/error.h"
+
+/* A copy of constant size is a load and a store; one of variable size is a call. */
+#define COPY_RUNS(size)                                                                            \
+    case size:                                                                                     \
+        for (int64_t i = 0; i < count; i++, target += stride.target, source += stride.source)      \
+            memcpy(target, source, size);                                                          \
+        return
+
+void wr_copy_batch(char *restrict target, const char *restrict source, wr_strides stride,
+                   int64_t run, int64_t count)
+{
+    switch (run) {
+        COPY_RUNS(1);
+        COPY_RUNS(2);
+        COPY_RUNS(4);
+        COPY_RUNS(6);
+        COPY_RUNS(8);
+        COPY_RUNS(12);
+        COPY_RUNS(16);
+        COPY_RUNS(24);
+        COPY_RUNS(32);
+        COPY_RUNS(48);
+        COPY_RUNS(64);
+    default:
+        for (int64_t i = 0; i < count; i++, target += stride.target, source += stride.source)
+            memcpy(target, source, (size_t)run);
+    }
+}
+
+int64_t wr_pack_cursor(wr_cursor *c, char *base, char *buffer, int64_t bytes,
+                       enum wr_packing packing)
+{
+    int64_t left = bytes;
+    for (wr_batch b; left > 0 && wr_cursor_next(c, left, &b); left -= b.run * b.count) {
+        if (packing == WR_PACK)
+            wr_copy_batch(buffer, base + b.offset, (wr_strides){b.stride, b.run}, b.run, b.count);
+        else
+            wr_copy_batch(base + b.offset, buffer, (wr_strides){b.run, b.stride}, b.run, b.count);
+        buffer += b.run * b.count;
+    }
+    return bytes - left;
+}
+
+/* A batch whose runs can be cut into runs of `run` bytes one stride apart, if it can: one run of any
+ * multiple of `run` bytes. */
+static bool divide(wr_batch *b, int64_t run)
+{
+    if (b->run == run)
+        return true;
+    if (b->run < run || b->run % run)
+        return false;
+    *b = (wr_batch){b->offset, run, run, b->run / run, b->data};
+    return true;
+}
+
+/* Gives both batches the same run and count; afterwards each covers a prefix of what it did. */
+static void match(wr_batch *from, wr_batch *to)
+{
+    int64_t run = wr_min(from->run, to->run);
+    if (!divide(from, run) || !divide(to, run)) {
+        from->run = from->stride = to->run = to->stride = run;
+        from->count = to->count = 1;
+    }
+    from->count = to->count = wr_min(from->count, to->count);
+}
+
+int64_t wr_copy_cursors(wr_cursor *from, const char *source, wr_cursor *to, char *target,
+                        int64_t bytes)
+{
+    int64_t left = bytes;
+    wr_batch f, t;
+    while (left > 0 && wr_cursor_peek(from, &f) && wr_cursor_peek(to, &t)) {
+        match(&f, &t);
+        int64_t part = wr_min(f.run * f.count, left);
+        if (part < f.run) {
+            f.run = part;
+            f.count = 1;
+        } else {
+            f.count = part / f.run;
+        }
+        part = f.run * f.count;
+        wr_copy_batch(target + t.offset, source + f.offset, (wr_strides){f.stride, t.stride}, f.run,
+                      f.count);
+        wr_cursor_skip(from, part);
+        wr_cursor_skip(to, part);
+        left -= part;
+    }
+    return bytes - left;
+}
+
+static int pack(const weir_pattern *pattern, wr_batch range, char *base, char *buffer,
+                enum wr_packing packing)
+{
+    int64_t all = weir_pattern_bytes(pattern), first = range.data, bytes = range.run;
+    if (first < 0 || bytes < 0 || first > all || bytes > all - first)
+        return wr_fail(WEIR_EINVAL, "pattern: data [%lld, +%lld) of %lld bytes", (long long)first,
+                       (long long)bytes, (long long)all);
+    wr_cursor c;
+    wr_cursor_init(&c, pattern);
+    wr_cursor_seek_data(&c, first);
+    wr_pack_cursor(&c, base, buffer, bytes, packing);
+    return 0;
+}
+
+/* `base` is only read. */
+int weir_pattern_pack(const weir_pattern *pattern, int64_t first, int64_t bytes, const void *base,
+                      void *buffer)
+{
+    return pack(pattern, (wr_batch){.data = first, .run = bytes}, (char *)base, buffer, WR_PACK);
+}
+
+/* `buffer` is only read. */
+int weir_pattern_unpack(const weir_pattern *pattern, int64_t first, int64_t bytes, void *base,
+                        const void *buffer)
+{
+    return pack(pattern, (wr_batch){.data = first, .run = bytes}, base, (char *)buffer, WR_UNPACK);
+}
+
+int weir_pattern_copy(const weir_pattern *from, const void *source, const weir_pattern *to,
+                      void *target)
+{
+    int64_t bytes = weir_pattern_bytes(from);
+    if (bytes != weir_pattern_bytes(to))
+        return wr_fail(WEIR_EINVAL, "pattern: copying %lld bytes to %lld", (long long)bytes,
+                       (long long)weir_pattern_bytes(to));
+    wr_cursor f, t;
+    wr_cursor_init(&f, from);
+    wr_cursor_init(&t, to);
+    wr_copy_cursors(&f, source, &t, target, bytes);
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* Sections of n-dimensional arrays: lo:hi:step or a list of indices per dimension, stored in any
+ * order and visited in any order. "An extended two-phase method", section 3, for any rank. */
+#include "base/arith.h"
+#include "base/error.h"
+#include "pattern/build.h"
+#include "pattern/grid.h"
+
+int wr_permutation(int dimensions, const int *order, int *out)
+{
+    unsigned seen = 0;
+    for (int i = 0; i < dimensions; i++) {
+        int d = order ? order[i] : i;
+        if (d < 0 || d >= dimensions || (seen >> d & 1))
+            return wr_fail(WEIR_EINVAL, "order of dimensions: not a permutation of 0 to %d",
+                           dimensions - 1);
+        seen |= 1u << d;
+        out[i] = d;
+    }
+    return 0;
+}
+
+int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *shape,
+                 const int *order)
+{
+    if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
+        return wr_fail(WEIR_EINVAL, "array of %d dimensions; at most %d are possible", dimensions,
+                       WEIR_MAX_DIMENSIONS);
+    if (element <= 0 || element > WR_OFFSET_MAX)
+        return wr_fail(WEIR_EINVAL, "array elements of %lld bytes", (long long)element);
+    grid->dimensions = dimensions;
+    int code = wr_permutation(dimensions, order, grid->order);
+    if (code)
+        return code;
+    int64_t bytes = element;
+    for (int i = dimensions - 1; i >= 0; i--) {
+        int d = grid->order[i];
+        if (shape[d] < 0)
+            return wr_fail(WEIR_EINVAL, "array has size %lld in dimension %d", (long long)shape[d],
+                           d);
+        grid->stride[d] = bytes;
+        if (!wr_mul(bytes, wr_max(shape[d], 1), &bytes) || bytes > WR_OFFSET_MAX)
+            return wr_fail(WEIR_ERANGE, "array of 2^62 bytes or more");
+    }
+    return 0;
+}
+
+/* The indices of one dimension. */
+typedef struct axis {
+    int64_t lo, step, count;
+    const int64_t *index; /* or NULL */
+} axis;
+
+static int outside(int64_t index, int d, int64_t size)
+{
+    return wr_fail(WEIR_EINVAL, "section: index %lld in dimension %d, which has size %lld",
+                   (long long)index, d, (long long)size);
+}
+
+static int check_list(const axis *a, int d, int64_t size)
+{
+    if (a->count < 0)
+        return wr_fail(WEIR_EINVAL, "section: %lld indices in dimension %d", (long long)a->count, d);
+    for (int64_t i = 0; i < a->count; i++)
+        if (a->index[i] < 0 || a->index[i] >= size)
+            return outside(a->index[i], d, size);
+    return 0;
+}
+
+/* Bounds of an empty range are not looked at. */
+static int get_axis(const weir_section *s, int d, axis *a)
+{
+    if (s->index && s->index[d]) {
+        *a = (axis){.index = s->index[d], .count = s->count ? s->count[d] : -1};
+        return check_list(a, d, s->shape[d]);
+    }
+    int64_t lo = s->lo ? s->lo[d] : 0, hi = s->hi ? s->hi[d] : s->shape[d];
+    int64_t step = s->step ? s->step[d] : 1, span;
+    if (step == 0 || step == INT64_MIN)
+        return wr_fail(WEIR_EINVAL, "section: step %lld in dimension %d", (long long)step, d);
+    if (!(step > 0 ? wr_sub(hi, lo, &span) : wr_sub(lo, hi, &span)))
+        return wr_fail(WEIR_ERANGE, "section: range in dimension %d does not fit 64 bits", d);
+    int64_t size = step > 0 ? step : -step;
+    *a = (axis){.lo = lo, .step = step, .count = span > 0 ? (span - 1) / size + 1 : 0};
+    if (a->count == 0)
+        return 0;
+    int64_t last = lo + (a->count - 1) * step;
+    if (lo < 0 || lo >= s->shape[d])
+        return outside(lo, d, s->shape[d]);
+    return last < 0 || last >= s->shape[d] ? outside(last, d, s->shape[d]) : 0;
+}
+
+/* Repeats `inner` along one dimension. */
+static int along(wr_builder *b, const axis *a, int64_t stride, wr_term inner, wr_term *out)
+{
+    if (!a->index) {
+        int64_t step = a->count > 1 ? a->step * stride : 0; /* safe: two indices lie within */
+        inner.offset += a->lo * stride;
+        return wr_build_loop(b, a->count, step, inner, out);
+    }
+    wr_term *terms = wr_build_terms(b, a->count);
+    if (!terms)
+        return WEIR_ENOMEM;
+    for (int64_t i = 0; i < a->count; i++) {
+        terms[i] = inner;
+        terms[i].offset += a->index[i] * stride;
+    }
+    return wr_build_list(b, a->count, terms, out);
+}
+
+int weir_pattern_section(const weir_section *section, weir_pattern **out)
+{
+    wr_grid grid;
+    axis axes[WEIR_MAX_DIMENSIONS];
+    int walk[WEIR_MAX_DIMENSIONS];
+    int code = wr_grid_init(&grid, section->dimensions, section->element, section->shape,
+                            section->order);
+    if (!code)
+        code = wr_permutation(section->dimensions, section->walk ? section->walk : grid.order, walk);
+    bool empty = false;
+    for (int d = 0; !code && d < section->dimensions; d++) {
+        code = get_axis(section, d, &axes[d]);
+        empty = empty || (!code && axes[d].count == 0);
+    }
+    wr_builder b = {0};
+    wr_term all = wr_term_run(0, code || empty ? 0 : section->element);
+    for (int i = section->dimensions - 1; !code && !empty && i >= 0; i--)
+        code = along(&b, &axes[walk[i]], grid.stride[walk[i]], all, &all);
+    return wr_build_end(&b, code, all, out);
+}
