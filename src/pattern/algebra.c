@@ -10,7 +10,7 @@
 
 enum {
     SEEKS = 64,      /* steps of a search for a common byte before giving up */
-    FEW_RUNS = 4096, /* runs that are sorted rather than reasoned about */
+    FEW_RUNS = 64, /* runs that are sorted rather than reasoned about */
 };
 
 /* Where a node stands. */

@@ -10,8 +10,8 @@
 #include "base/error.h"
 
 enum {
-    LOOK_BACK = 16,  /* nodes compared to find an equal one */
-    SEGMENT = 8,     /* equally spaced entries worth a loop inside a list */
+    SEGMENT = 8, /* equally spaced entries worth a loop inside a list */
+    SLOTS = 16,  /* of the first hash table */
     NODES_MAX = INT32_MAX
 };
 
@@ -141,28 +141,66 @@ static bool same_node(const wr_builder *b, const wr_node *x, const wr_node *y)
                                  (size_t)x->count * sizeof *b->kid);
 }
 
-/* Completes and stores a node, or finds an equal one among the latest. A list's words and kids must
- * be the last ones in the builder; they are dropped again if an equal node exists. */
+static uint64_t node_hash(const wr_builder *b, const wr_node *n)
+{
+    uint64_t h = n->kind;
+    const int64_t fields[] = {n->count, n->stride, n->child, n->bytes,
+                              n->kind == WR_LIST ? b->word[n->word + n->count / 2] : 0};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        h = (h ^ (uint64_t)fields[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
+    return h;
+}
+
+/* The slot that holds a node equal to n, or the free one where it belongs. */
+static int32_t *find_slot(const wr_builder *b, const wr_node *n)
+{
+    uint64_t mask = (uint64_t)b->slots - 1, i = node_hash(b, n) & mask;
+    while (b->slot[i] >= 0 && !same_node(b, n, &b->node[b->slot[i]]))
+        i = (i + 1) & mask;
+    return &b->slot[i];
+}
+
+static int grow_slots(wr_builder *b)
+{
+    if (2 * (b->nodes + 1) <= b->slots)
+        return 0;
+    int64_t slots = b->slots ? 2 * b->slots : SLOTS;
+    int32_t *slot = wr_alloc_array(slots, sizeof *slot);
+    if (!slot)
+        return WEIR_ENOMEM;
+    wr_free(b->slot);
+    b->slot = slot;
+    b->slots = slots;
+    memset(slot, -1, (size_t)slots * sizeof *slot);
+    for (int64_t i = 0; i < b->nodes; i++)
+        *find_slot(b, &b->node[i]) = (int32_t)i;
+    return 0;
+}
+
+/* Completes and stores a node, or finds an equal one. A list's words and kids must be the last ones
+ * in the builder; they are dropped again if an equal node exists. */
 static int add_node(wr_builder *b, wr_node n, int32_t *out)
 {
     const weir_pattern p = view(b);
     int code = wr_node_complete(&p, &n);
+    if (!code)
+        code = grow_slots(b);
     if (code)
         return code;
-    for (int64_t i = b->nodes - 1; i >= 0 && i >= b->nodes - LOOK_BACK; i--)
-        if (same_node(b, &n, &b->node[i])) {
-            b->words = n.kind == WR_LIST ? n.word : b->words;
-            b->kids = n.kid >= 0 ? n.kid : b->kids;
-            *out = (int32_t)i;
-            return 0;
-        }
+    int32_t *slot = find_slot(b, &n);
+    if (*slot >= 0) {
+        b->words = n.kind == WR_LIST ? n.word : b->words;
+        b->kids = n.kid >= 0 ? n.kid : b->kids;
+        *out = *slot;
+        return 0;
+    }
     if (b->nodes >= NODES_MAX)
         return wr_fail(WEIR_EINVAL, "pattern: more than 2^31 nodes");
     code = wr_grow((void **)&b->node, &b->node_room, b->nodes + 1, sizeof *b->node);
     if (code)
         return code;
     b->node[b->nodes] = n;
-    *out = (int32_t)b->nodes++;
+    *out = *slot = (int32_t)b->nodes++;
     return 0;
 }
 
@@ -416,6 +454,7 @@ void wr_builder_release(wr_builder *b)
     wr_free(b->node);
     wr_free(b->word);
     wr_free(b->kid);
+    wr_free(b->slot);
     wr_arena_release(&b->scratch);
     *b = (wr_builder){0};
 }

@@ -21,7 +21,8 @@ typedef struct wr_builder {
     wr_node *node;
     int64_t *word;
     int32_t *kid;
-    int64_t nodes, node_room, words, word_room, kids, kid_room;
+    int32_t *slot; /* hash table of node numbers, -1 where free; twice as many as nodes at least */
+    int64_t nodes, node_room, words, word_room, kids, kid_room, slots;
     wr_arena scratch; /* for terms; lives as long as the builder */
 } wr_builder;
 

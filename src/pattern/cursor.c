@@ -68,7 +68,8 @@ static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
     }
     c->rest.count = 0;
     c->now = all;
-    if (skip <= 0)
+    c->partial = skip > 0;
+    if (!c->partial)
         return;
     c->rest = (wr_batch){all.offset + all.stride, all.run, all.stride, all.count - 1,
                          all.data + all.run};
@@ -134,6 +135,7 @@ static void load_next(wr_cursor *c)
 static void advance(wr_cursor *c, int64_t count, int64_t bytes)
 {
     wr_batch *now = &c->now;
+    c->partial = count == 0;
     if (count) {
         now->offset += count * now->stride;
         now->data += count * now->run;
@@ -245,7 +247,8 @@ static bool cut_run(const wr_cursor *c, wr_batch *run)
 static bool find_run(wr_cursor *c, wr_batch *shown)
 {
     for (;;) {
-        if (!c->now.count || c->now.offset >= c->hi || c->now.data >= c->end)
+        bool beyond = c->now.offset >= c->hi && !c->partial;
+        if (!c->now.count || beyond || c->now.data >= c->end)
             return false;
         *shown = c->now;
         shown->count = 1;

@@ -27,6 +27,7 @@ typedef struct wr_cursor {
     int64_t lo, hi;     /* offsets it stays within: looked at only if not disjoint */
     wr_batch now;       /* what comes next; count 0 at the end */
     wr_batch rest;      /* what follows of the same loop once `now`, a part of a run, is used up */
+    bool partial;       /* `now` is the rest of a run that started before it */
     int depth;
     wr_frame frame[WR_DEPTH];
 } wr_cursor;
