@@ -25,7 +25,7 @@ setup:
 	@MPI=$(MPI) tools/setup
 
 demo: all
-	@$(BUILD)/examples/section
+	@$(BUILD)/examples/strided_section
 
 sanitized: setup
 	@$(call build,asan)

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 typedef struct bench_figure {
-    const char *name;      /* case */
-    const char *figure;    /* what of it */
-    const char *kind;      /* "speed", "slowdown" or "value" */
-    const char *goal;      /* ">=0.9", "<200", "-" */
-    const char *unit;      /* "s", "ns", "bytes" */
+    const char *name;   /* case */
+    const char *figure; /* what of it */
+    const char *kind;   /* "speed", "slowdown" or "value" */
+    const char *goal;   /* ">=0.9", "<200", "-" */
+    const char *unit;   /* "s", "ns", "bytes" */
     const char *ours;
     const char *reference; /* "-" for a value */
 } bench_figure;

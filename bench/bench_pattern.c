@@ -153,7 +153,8 @@ static void bench_seek(void)
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         k.position[i] = (int64_t)(state >> 1) % weir_pattern_bytes(pattern);
     }
-    bench_figure f = {"10^12 runs", "random seek", "value", "<200", "ns", "wr_cursor_seek_data", "-"};
+    bench_figure f = {"10^12 runs", "random seek",         "value", "<200",
+                      "ns",         "wr_cursor_seek_data", "-"};
     bench_declare(&f);
     for (int i = 0; i < (bench_quick() ? 7 : 21); i++) {
         double start = bench_seconds();

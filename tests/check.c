@@ -47,8 +47,8 @@ void check_fails(int got, int code, const char *text, const char *what, const ch
     const weir_error *e = weir_error_last();
     if (got == code && e->code == code && strstr(e->text, text))
         return;
-    fprintf(stderr, "%s:%d: %s returned %d with \"%s\", not %d with \"%s\"\n", file, line, what, got,
-            e->text, code, text);
+    fprintf(stderr, "%s:%d: %s returned %d with \"%s\", not %d with \"%s\"\n", file, line, what,
+            got, e->text, code, text);
     stop();
 }
 
@@ -147,7 +147,8 @@ static void candidate(const pairs *p, rng *r, int *choice)
     }
 }
 
-static void visit_all(int factors, const int *levels, void (*visit)(void *, const int *), void *user)
+static void visit_all(int factors, const int *levels, void (*visit)(void *, const int *),
+                      void *user)
 {
     int choice[MAX_FACTORS] = {0};
     for (int i = 0; i < factors;) {

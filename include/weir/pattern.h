@@ -1,13 +1,13 @@
 /* A pattern says which bytes an access touches, and in what order.
  *
- * It is a loop nest (runs, loops over runs, lists of those), so that a section of 10^12 pieces takes
- * a few hundred bytes. The data of a pattern are its bytes in the order the pattern visits them;
- * data position k is the k-th of them. Offsets are relative to the start of a file or to an address
- * in memory, and may be negative in memory.
+ * It is a loop nest (runs, loops over runs, lists of those), so that a section of 10^12 pieces
+ * takes a few hundred bytes. The data of a pattern are its bytes in the order the pattern visits
+ * them; data position k is the k-th of them. Offsets are relative to the start of a file or to an
+ * address in memory, and may be negative in memory.
  *
- * A pattern never changes once built, so threads may share it. A pattern that is ordered (the starts
- * and the ends of its runs never decrease) can describe file access; one that is also disjoint
- * (no byte twice) can be written.
+ * A pattern never changes once built, so threads may share it. A pattern that is ordered (the
+ * starts and the ends of its runs never decrease) can describe file access; one that is also
+ * disjoint (no byte twice) can be written.
  *
  * All constructors: [local], copy what they are given, and return 0, WEIR_EINVAL, WEIR_ERANGE (an
  * offset or a number of bytes outside +-2^62) or WEIR_ENOMEM; *out is set only on success. */
@@ -47,8 +47,8 @@ WEIR_API int weir_pattern_repeat(const weir_pattern *pattern, int64_t count, int
                                  weir_pattern **out);
 
 /* A section of an n-dimensional array that starts at offset 0. Per dimension d it takes the indices
- * lo[d], lo[d] + step[d], ... before hi[d] (below it for a negative step), or, where index[d] is not
- * NULL, those listed there. Everything not set is NULL or 0. */
+ * lo[d], lo[d] + step[d], ... before hi[d] (below it for a negative step), or, where index[d] is
+ * not NULL, those listed there. Everything not set is NULL or 0. */
 typedef struct weir_section {
     int dimensions;              /* 0 to WEIR_MAX_DIMENSIONS; 0 is a single element */
     int64_t element;             /* bytes of an element */
@@ -63,8 +63,8 @@ typedef struct weir_section {
 
 WEIR_API int weir_pattern_section(const weir_section *section, weir_pattern **out);
 
-/* All elements inside at least one of `count` boxes of an n-dimensional array, each once, in storage
- * order. Box b covers [lo[b*dimensions+d], hi[b*dimensions+d]) in dimension d. */
+/* All elements inside at least one of `count` boxes of an n-dimensional array, each once, in
+ * storage order. Box b covers [lo[b*dimensions+d], hi[b*dimensions+d]) in dimension d. */
 typedef struct weir_boxes {
     int dimensions;
     int64_t element;
@@ -79,8 +79,8 @@ WEIR_API int weir_pattern_boxes(const weir_boxes *boxes, weir_pattern **out);
 /* NULL is fine. [local] */
 WEIR_API void weir_pattern_free(weir_pattern *pattern);
 
-/* Bytes of data, number of runs visited, and the range [*lo, *hi) that holds all of them (0, 0 if empty).
- * [local] */
+/* Bytes of data, number of runs visited, and the range [*lo, *hi) that holds all of them (0, 0 if
+ * empty). [local] */
 WEIR_API int64_t weir_pattern_bytes(const weir_pattern *pattern);
 WEIR_API int64_t weir_pattern_pieces(const weir_pattern *pattern);
 WEIR_API void weir_pattern_bounds(const weir_pattern *pattern, int64_t *lo, int64_t *hi);
@@ -93,8 +93,8 @@ WEIR_API int weir_pattern_is_disjoint(const weir_pattern *pattern);
 WEIR_API int64_t weir_pattern_footprint(const weir_pattern *pattern);
 
 /* Copies the data at positions [first, first + bytes) between memory laid out by `pattern` relative
- * to `base` and the contiguous `buffer`. Nothing is allocated. WEIR_EINVAL if the range is not within
- * the pattern's data; then nothing is copied. [local] */
+ * to `base` and the contiguous `buffer`. Nothing is allocated. WEIR_EINVAL if the range is not
+ * within the pattern's data; then nothing is copied. [local] */
 WEIR_API int weir_pattern_pack(const weir_pattern *pattern, int64_t first, int64_t bytes,
                                const void *base, void *buffer);
 WEIR_API int weir_pattern_unpack(const weir_pattern *pattern, int64_t first, int64_t bytes,

@@ -33,10 +33,12 @@ static const struct {
     int errnum;
     int code;
 } system_codes[] = {
-    {EINVAL, WEIR_EINVAL},      {ENOMEM, WEIR_ENOMEM},          {ENOENT, WEIR_ENOENT},
-    {ENOTDIR, WEIR_ENOENT},     {EEXIST, WEIR_EEXIST},          {EACCES, WEIR_EACCESS},
-    {EPERM, WEIR_EACCESS},      {EROFS, WEIR_EACCESS},          {ENOSPC, WEIR_ENOSPC},
-    {EDQUOT, WEIR_ENOSPC},      {EFBIG, WEIR_ENOSPC},           {EOVERFLOW, WEIR_ERANGE},
+    {EINVAL, WEIR_EINVAL},       {ENOMEM, WEIR_ENOMEM},
+    {ENOENT, WEIR_ENOENT},       {ENOTDIR, WEIR_ENOENT},
+    {EEXIST, WEIR_EEXIST},       {EACCES, WEIR_EACCESS},
+    {EPERM, WEIR_EACCESS},       {EROFS, WEIR_EACCESS},
+    {ENOSPC, WEIR_ENOSPC},       {EDQUOT, WEIR_ENOSPC},
+    {EFBIG, WEIR_ENOSPC},        {EOVERFLOW, WEIR_ERANGE},
     {ENOSYS, WEIR_EUNSUPPORTED}, {EOPNOTSUPP, WEIR_EUNSUPPORTED},
 };
 
@@ -111,8 +113,7 @@ int weir_error_format(const weir_error *error, char *text, size_t size)
         snprintf(offset, sizeof offset, " at byte %lld", (long long)error->offset);
     if (error->errnum) {
         char buffer[96];
-        snprintf(reason, sizeof reason, ": %s",
-                 strerror_r(error->errnum, buffer, sizeof buffer));
+        snprintf(reason, sizeof reason, ": %s", strerror_r(error->errnum, buffer, sizeof buffer));
     }
     return snprintf(text, size, "%s%s%s%s%s%s", rank, error->file, *error->file ? ": " : "",
                     *error->text ? error->text : weir_error_name(error->code), offset, reason);

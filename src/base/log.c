@@ -1,5 +1,5 @@
-/* Log lines and trace events. A trace formats into one buffer under a lock and writes whole buffers,
- * so that an event costs well under a microsecond and no system call. */
+/* Log lines and trace events. A trace formats into one buffer under a lock and writes whole
+ * buffers, so that an event costs well under a microsecond and no system call. */
 #include "base/log.h"
 
 #include <errno.h>

@@ -38,7 +38,7 @@ static int bad_value(const char *key, const char *value, const char *wanted)
 /* Digits, then one of K, M, G, T (powers of 1024) if `units`; the whole text must be used. */
 static bool parse_number(const char *text, bool units, int64_t *out)
 {
-    static const char letters[] = "KMGT";
+    static const char letters[] = "KkMmGgTt";
     if (!isdigit((unsigned char)*text))
         return false;
     char *end;
@@ -48,10 +48,10 @@ static bool parse_number(const char *text, bool units, int64_t *out)
         return false;
     int64_t scale = 1;
     if (units && *end) {
-        const char *letter = strchr(letters, toupper((unsigned char)*end));
+        const char *letter = strchr(letters, *end);
         if (!letter)
             return false;
-        scale <<= 10 * (letter - letters + 1);
+        scale <<= 10 * ((letter - letters) / 2 + 1);
         end++;
     }
     return !*end && wr_mul(value, scale, out);

@@ -21,18 +21,30 @@ enum { WR_TUNABLE_TEXT = 1024 };
 /* Directions index the tunables that differ between reading and writing. */
 enum wr_direction { WR_READ, WR_WRITE };
 
-enum wr_access { WR_ACCESS_AUTO, WR_ACCESS_SIEVE, WR_ACCESS_LIST, WR_ACCESS_NAIVE, WR_ACCESS_EXTENT };
+enum wr_access {
+    WR_ACCESS_AUTO,
+    WR_ACCESS_SIEVE,
+    WR_ACCESS_LIST,
+    WR_ACCESS_NAIVE,
+    WR_ACCESS_EXTENT
+};
 enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
-enum wr_fault { WR_FAULT_NONE, WR_FAULT_EIO, WR_FAULT_ENOSPC, WR_FAULT_SHORT, WR_FAULT_DELAY,
-                WR_FAULT_BANDWIDTH };
+enum wr_fault {
+    WR_FAULT_NONE,
+    WR_FAULT_EIO,
+    WR_FAULT_ENOSPC,
+    WR_FAULT_SHORT,
+    WR_FAULT_DELAY,
+    WR_FAULT_BANDWIDTH
+};
 
 typedef struct wr_tunables {
     wr_choice access[2];     /* enum wr_access, by direction */
     wr_choice collective[2]; /* enum wr_switch, by direction */
     wr_choice realms, exchange, overlap, storage;
-    wr_choice direct;        /* enum wr_switch */
-    wr_choice fault;         /* enum wr_fault */
-    wr_choice log;           /* enum wr_log_level */
+    wr_choice direct; /* enum wr_switch */
+    wr_choice fault;  /* enum wr_fault */
+    wr_choice log;    /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
     int64_t aggregators, sieve_threshold, ranks_per_node;

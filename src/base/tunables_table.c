@@ -15,7 +15,8 @@ static const char levels[] = "none|error|warning|info|debug";
 
 const wr_tunable wr_tunable_table[] = {
     {"access_read", WR_CHOICE, AT(access[WR_READ]), access, 1, INT64_MAX, "auto", "plan",
-     "how a window is read: one run with gaps, exact list, one call a piece, or sieve below a stride"},
+     "how a window is read: one run with gaps, exact list, one call a piece, or sieve below a "
+     "stride"},
     {"access_write", WR_CHOICE, AT(access[WR_WRITE]), access, 1, INT64_MAX, "auto", "plan",
      "how a window is written, likewise"},
     {"collective_read", WR_CHOICE, AT(collective[WR_READ]), switches, 0, 0, "auto", "plan",
@@ -58,8 +59,7 @@ const wr_tunable wr_tunable_table[] = {
      "folders that serve as logical disks, separated by colons"},
     {"fault", WR_CHOICE, AT(fault), faults, 0, INT64_MAX, "none", "storage",
      "for tests: the K-th transfer fails or is cut short, or all are slowed down"},
-    {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base",
-     "what is said on standard error"},
+    {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
     {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
      "file that receives one line per event; empty: no trace"},
     {0},
@@ -72,8 +72,8 @@ static const char *const sieving_words[] = {"enable",    "sieve", "disable", "li
 static const char *const persistent_words[] = {"enable", "persistent", "disable", "even", NULL};
 static const char *const alltoall_words[] = {"enable",    "alltoall", "disable", "p2p",
                                              "automatic", "auto",     NULL};
-static const char *const realm_words[] = {"0",  "even",   "aar", "even",
-                                          "-1", "static", "-2",  "custom", NULL};
+static const char *const realm_words[] = {"0",      "even", "aar",    "even", "-1",
+                                          "static", "-2",   "custom", NULL};
 
 const wr_tunable_alias wr_tunable_aliases[] = {
     {"access", 0, {"access_read", "access_write"}, NULL},

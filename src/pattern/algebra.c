@@ -9,7 +9,7 @@
 #include "pattern/meet.h"
 
 enum {
-    SEEKS = 64,      /* steps of a search for a common byte before giving up */
+    SEEKS = 64,    /* steps of a search for a common byte before giving up */
     FEW_RUNS = 64, /* runs that are sorted rather than reasoned about */
 };
 

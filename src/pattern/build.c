@@ -28,8 +28,12 @@ static bool in_range(int64_t x)
 /* The arrays of an unfinished pattern, for the functions that read nodes. */
 static weir_pattern view(const wr_builder *b)
 {
-    return (weir_pattern){.nodes = (int32_t)b->nodes, .node = b->node, .word = b->word,
-                          .kid = b->kid, .words = b->words, .kids = b->kids};
+    return (weir_pattern){.nodes = (int32_t)b->nodes,
+                          .node = b->node,
+                          .word = b->word,
+                          .kid = b->kid,
+                          .words = b->words,
+                          .kids = b->kids};
 }
 
 /* What wr_node_complete needs to know of an entry, whether it is a node or a bare run. */
@@ -37,8 +41,14 @@ static wr_node entry_node(wr_entry e)
 {
     if (e.child)
         return *e.child;
-    return (wr_node){.kind = WR_LEAF, .ordered = true, .disjoint = true, .bytes = e.run,
-                     .runs = 1, .hi = e.run, .first = e.run, .last = e.run};
+    return (wr_node){.kind = WR_LEAF,
+                     .ordered = true,
+                     .disjoint = true,
+                     .bytes = e.run,
+                     .runs = 1,
+                     .hi = e.run,
+                     .first = e.run,
+                     .last = e.run};
 }
 
 /* Whether data at `gap` bytes after the start of `a` may follow `a`. */
@@ -137,8 +147,8 @@ static bool same_node(const wr_builder *b, const wr_node *x, const wr_node *y)
     if ((x->kid < 0) != (y->kid < 0) ||
         memcmp(b->word + x->word, b->word + y->word, words * sizeof *b->word))
         return false;
-    return x->kid < 0 || !memcmp(b->kid + x->kid, b->kid + y->kid,
-                                 (size_t)x->count * sizeof *b->kid);
+    return x->kid < 0 ||
+           !memcmp(b->kid + x->kid, b->kid + y->kid, (size_t)x->count * sizeof *b->kid);
 }
 
 static uint64_t node_hash(const wr_builder *b, const wr_node *n)
@@ -411,10 +421,12 @@ int wr_build_import(wr_builder *b, const weir_pattern *pattern, wr_term *out)
         *out = root->count ? wr_term_run(pattern->origin, root->count) : WR_TERM_EMPTY;
         return 0;
     }
-    int code = wr_grow((void **)&b->word, &b->word_room, b->words + pattern->words, sizeof *b->word);
+    int code =
+        wr_grow((void **)&b->word, &b->word_room, b->words + pattern->words, sizeof *b->word);
     if (!code)
         code = wr_grow((void **)&b->kid, &b->kid_room, b->kids + pattern->kids, sizeof *b->kid);
-    int32_t *number = code ? NULL : wr_arena_alloc(&b->scratch, pattern->nodes * (int64_t)sizeof *number);
+    int32_t *number =
+        code ? NULL : wr_arena_alloc(&b->scratch, pattern->nodes * (int64_t)sizeof *number);
     if (!number)
         return code ? code : WEIR_ENOMEM;
     for (int32_t i = 0; i < pattern->nodes; i++) {

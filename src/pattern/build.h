@@ -62,8 +62,8 @@ int wr_build_end(wr_builder *b, int code, wr_term root, weir_pattern **out);
 /* Room for a pattern of that many parts, its arrays pointing into one block, nothing filled in. */
 weir_pattern *wr_pattern_alloc(int32_t nodes, int64_t words, int64_t kids);
 
-/* Fills in everything that follows from a node's kind, count, stride and entries, whose nodes must be
- * complete; `p` supplies the arrays. WEIR_ERANGE or WEIR_EINVAL if P1 or P2 would not hold. */
+/* Fills in everything that follows from a node's kind, count, stride and entries, whose nodes must
+ * be complete; `p` supplies the arrays. WEIR_ERANGE or WEIR_EINVAL if P1 or P2 would not hold. */
 int wr_node_complete(const weir_pattern *p, wr_node *n);
 
 /* WEIR_ERANGE unless the pattern's bounds keep P1. */

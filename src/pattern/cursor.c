@@ -71,8 +71,8 @@ static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
     c->partial = skip > 0;
     if (!c->partial)
         return;
-    c->rest = (wr_batch){all.offset + all.stride, all.run, all.stride, all.count - 1,
-                         all.data + all.run};
+    c->rest =
+        (wr_batch){all.offset + all.stride, all.run, all.stride, all.count - 1, all.data + all.run};
     c->now = (wr_batch){all.offset + skip, all.run - skip, all.run - skip, 1, all.data + skip};
 }
 
@@ -261,8 +261,7 @@ static bool find_run(wr_cursor *c, wr_batch *shown)
 
 bool wr_cursor_peek(wr_cursor *c, wr_batch *out)
 {
-    if (!wr_pattern_root(c->pattern)->disjoint &&
-        (c->lo > -WR_OFFSET_MAX || c->hi < WR_OFFSET_MAX))
+    if (!wr_pattern_root(c->pattern)->disjoint && (c->lo > -WR_OFFSET_MAX || c->hi < WR_OFFSET_MAX))
         return find_run(c, out);
     int64_t left = c->end - c->now.data;
     if (!c->now.count || left <= 0)
@@ -287,7 +286,8 @@ bool wr_cursor_next(wr_cursor *c, int64_t max, wr_batch *out)
     } else if (max < out->run * out->count) {
         out->count = max / out->run;
     }
-    int64_t bytes = out->data + out->run - c->now.data; /* of the first run, with what was cut off */
+    int64_t bytes =
+        out->data + out->run - c->now.data; /* of the first run, with what was cut off */
     if (out->count > 1 || bytes == c->now.run)
         advance(c, out->count, 0);
     else

@@ -1,9 +1,9 @@
 /* A place in a pattern, and the way on from there.
  *
- * A cursor stands before a data position and hands out what follows as batches: runs of equal length
- * at a constant stride. Seeking costs O(depth x log list), whatever the number of runs. A cursor is
- * plain data: a copy of it is a second place, and copying it back resumes there. It borrows the
- * pattern. */
+ * A cursor stands before a data position and hands out what follows as batches: runs of equal
+ * length at a constant stride. Seeking costs O(depth x log list), whatever the number of runs. A
+ * cursor is plain data: a copy of it is a second place, and copying it back resumes there. It
+ * borrows the pattern. */
 #ifndef WR_PATTERN_CURSOR_H
 #define WR_PATTERN_CURSOR_H
 

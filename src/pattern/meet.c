@@ -31,15 +31,16 @@ static bool meet_batches(wr_meet *m, const wr_batch *a, const wr_batch *b, wr_me
 {
     int64_t step, count = runs_inside(a, b, &step);
     if (count) {
-        *out = (wr_meeting){a->offset, a->run,  a->stride, count, a->data,
-                            a->run,    b->data + a->offset - b->offset, step};
+        *out = (wr_meeting){
+            a->offset, a->run, a->stride, count, a->data, a->run, b->data + a->offset - b->offset,
+            step};
         wr_cursor_skip(&m->a, count * a->run);
         return true;
     }
     count = runs_inside(b, a, &step);
     if (count) {
-        *out = (wr_meeting){b->offset, b->run, b->stride, count,
-                            a->data + b->offset - a->offset, step, b->data, b->run};
+        *out = (wr_meeting){b->offset, b->run,  b->stride, count, a->data + b->offset - a->offset,
+                            step,      b->data, b->run};
         if (wr_pattern_root(m->a.pattern)->disjoint)
             wr_cursor_skip(&m->b, count * b->run);
         else
@@ -81,8 +82,9 @@ bool wr_meet_next(wr_meet *m, wr_meeting *out)
             return true;
         int64_t lo = wr_max(a.offset, b.offset);
         int64_t hi = wr_min(a.offset + a.run, b.offset + b.run);
-        *out = (wr_meeting){lo, hi - lo, hi - lo, 1, a.data + lo - a.offset, hi - lo,
-                            b.data + lo - b.offset, hi - lo};
+        *out = (wr_meeting){
+            lo,     hi - lo, hi - lo, 1, a.data + lo - a.offset, hi - lo, b.data + lo - b.offset,
+            hi - lo};
         wr_cursor_skip(&m->a, hi - a.offset);
         if (!repeats)
             wr_cursor_skip(&m->b, hi - b.offset);

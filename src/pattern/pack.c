@@ -48,8 +48,8 @@ int64_t wr_pack_cursor(wr_cursor *c, char *base, char *buffer, int64_t bytes,
     return bytes - left;
 }
 
-/* A batch whose runs can be cut into runs of `run` bytes one stride apart, if it can: one run of any
- * multiple of `run` bytes. */
+/* A batch whose runs can be cut into runs of `run` bytes one stride apart, if it can: one run of
+ * any multiple of `run` bytes. */
 static bool divide(wr_batch *b, int64_t run)
 {
     if (b->run == run)

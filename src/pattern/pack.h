@@ -21,8 +21,8 @@ int64_t wr_copy_cursors(wr_cursor *from, const char *source, wr_cursor *to, char
 /* WR_PACK: from memory laid out by a pattern to a contiguous buffer; WR_UNPACK: back. */
 enum wr_packing { WR_PACK, WR_UNPACK };
 
-/* Copies the next `bytes` data of a cursor, or fewer where it ends first, between `base` + offsets and
- * the contiguous `buffer`; only the target of the two is written. Returns how many bytes. */
+/* Copies the next `bytes` data of a cursor, or fewer where it ends first, between `base` + offsets
+ * and the contiguous `buffer`; only the target of the two is written. Returns how many bytes. */
 int64_t wr_pack_cursor(wr_cursor *c, char *base, char *buffer, int64_t bytes,
                        enum wr_packing packing);
 

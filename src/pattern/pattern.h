@@ -6,16 +6,15 @@
  *
  * Normal form, kept by the constructors in build.c and demanded by nothing else:
  *   loops have at least 2 iterations, lists at least 2 entries, and nothing is empty;
- *   a loop over a run of its own stride is a longer run; a loop whose child loop ends where the next
- *   iteration starts is one loop; runs that touch in a list are one run; a list of equal entries
+ *   a loop over a run of its own stride is a longer run; a loop whose child loop ends where the
+ * next iteration starts is one loop; runs that touch in a list are one run; a list of equal entries
  *   with a constant spacing is a loop.
  *
  * Invariants
- *   P1  every node's bounds, the pattern's bounds and all byte counts are below 2^62 in size, so the
- *       sum of any two fits
- *   P2  a node's child has a smaller number, and no path is longer than WR_DEPTH
- *   P3  ordered: starts and ends of runs never decrease in data order; disjoint: each run starts
- *       at or after the end of the one before; disjoint implies ordered */
+ *   P1  every node's bounds, the pattern's bounds and all byte counts are below 2^62 in size, so
+ * the sum of any two fits P2  a node's child has a smaller number, and no path is longer than
+ * WR_DEPTH P3  ordered: starts and ends of runs never decrease in data order; disjoint: each run
+ * starts at or after the end of the one before; disjoint implies ordered */
 #ifndef WR_PATTERN_PATTERN_H
 #define WR_PATTERN_PATTERN_H
 
@@ -31,16 +30,16 @@ enum wr_node_kind { WR_LEAF, WR_LOOP, WR_LIST };
 typedef struct wr_node {
     uint8_t kind;
     bool ordered, disjoint;
-    uint8_t depth;   /* of the nodes below it; 0 for a leaf */
-    int32_t child;   /* loop, uniform list; otherwise -1 */
-    int64_t count;   /* leaf: bytes; loop: iterations; list: entries */
-    int64_t stride;  /* loop */
-    int64_t word;    /* list: where its offsets start in word[]; not uniform: count + 1 data
-                        positions follow them */
-    int64_t kid;     /* mixed list: where its children start in kid[]; otherwise -1 */
-    int64_t bytes;   /* data */
+    uint8_t depth;  /* of the nodes below it; 0 for a leaf */
+    int32_t child;  /* loop, uniform list; otherwise -1 */
+    int64_t count;  /* leaf: bytes; loop: iterations; list: entries */
+    int64_t stride; /* loop */
+    int64_t word;   /* list: where its offsets start in word[]; not uniform: count + 1 data
+                       positions follow them */
+    int64_t kid;    /* mixed list: where its children start in kid[]; otherwise -1 */
+    int64_t bytes;  /* data */
     int64_t runs;
-    int64_t lo, hi;  /* bounds; lo <= 0 < hi unless empty */
+    int64_t lo, hi;      /* bounds; lo <= 0 < hi unless empty */
     int64_t first, last; /* lengths of the first and last run */
 } wr_node;
 

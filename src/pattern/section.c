@@ -59,7 +59,8 @@ static int outside(int64_t index, int d, int64_t size)
 static int check_list(const axis *a, int d, int64_t size)
 {
     if (a->count < 0)
-        return wr_fail(WEIR_EINVAL, "section: %lld indices in dimension %d", (long long)a->count, d);
+        return wr_fail(WEIR_EINVAL, "section: %lld indices in dimension %d", (long long)a->count,
+                       d);
     for (int64_t i = 0; i < a->count; i++)
         if (a->index[i] < 0 || a->index[i] >= size)
             return outside(a->index[i], d, size);
@@ -109,13 +110,14 @@ static int along(wr_builder *b, const axis *a, int64_t stride, wr_term inner, wr
 
 int weir_pattern_section(const weir_section *section, weir_pattern **out)
 {
-    wr_grid grid;
-    axis axes[WEIR_MAX_DIMENSIONS];
-    int walk[WEIR_MAX_DIMENSIONS];
-    int code = wr_grid_init(&grid, section->dimensions, section->element, section->shape,
-                            section->order);
+    wr_grid grid = {0};
+    axis axes[WEIR_MAX_DIMENSIONS] = {0};
+    int walk[WEIR_MAX_DIMENSIONS] = {0};
+    int code =
+        wr_grid_init(&grid, section->dimensions, section->element, section->shape, section->order);
     if (!code)
-        code = wr_permutation(section->dimensions, section->walk ? section->walk : grid.order, walk);
+        code =
+            wr_permutation(section->dimensions, section->walk ? section->walk : grid.order, walk);
     bool empty = false;
     for (int d = 0; !code && d < section->dimensions; d++) {
         code = get_axis(section, d, &axes[d]);

@@ -125,8 +125,8 @@ static int64_t get_signed(reader *r)
     return r->bad ? 0 : number;
 }
 
-/* How much is left bounds every count, so that a few bytes cannot ask for much memory: an entry of a
- * list takes at least one byte, and so does a node. */
+/* How much is left bounds every count, so that a few bytes cannot ask for much memory: an entry of
+ * a list takes at least one byte, and so does a node. */
 static int64_t left(const reader *r)
 {
     return r->end - r->at;
@@ -195,8 +195,12 @@ static int read_node(reader *r, weir_pattern *p, int32_t number)
 {
     enum shape shape = (enum shape)get(r);
     wr_node *n = &p->node[number];
-    *n = (wr_node){.kind = shape == LEAF ? WR_LEAF : shape == LOOP ? WR_LOOP : WR_LIST,
-                   .child = -1, .kid = -1, .count = (int64_t)get(r)};
+    *n = (wr_node){.kind = shape == LEAF   ? WR_LEAF
+                           : shape == LOOP ? WR_LOOP
+                                           : WR_LIST,
+                   .child = -1,
+                   .kid = -1,
+                   .count = (int64_t)get(r)};
     if (shape == LOOP)
         n->stride = get_signed(r);
     if (shape == LOOP || shape == UNIFORM)

@@ -2,8 +2,8 @@
  *
  * A version byte, the origin, the number of nodes, then each node, children first. Numbers are
  * base-128, least significant group first, in as few bytes as possible; signed ones are zigzag
- * coded; a list's offsets are given as differences. A loop nest of any size takes a few dozen bytes.
- * What wr_pattern_decode accepts encodes to the very same bytes. */
+ * coded; a list's offsets are given as differences. A loop nest of any size takes a few dozen
+ * bytes. What wr_pattern_decode accepts encodes to the very same bytes. */
 #ifndef WR_PATTERN_WIRE_H
 #define WR_PATTERN_WIRE_H
 

@@ -262,8 +262,8 @@ static void check_copy(rng *r, const modelled *a, const modelled *b)
     wr_cursor from, to;
     wr_cursor_init(&from, a->pattern);
     wr_cursor_init(&to, b->pattern);
-    int64_t done = wr_copy_cursors(&from, memory[0] + MEMORY / 2, &to, memory[1] + MEMORY / 2,
-                                   asked);
+    int64_t done =
+        wr_copy_cursors(&from, memory[0] + MEMORY / 2, &to, memory[1] + MEMORY / 2, asked);
     CHECK_EQUAL(done, asked);
     CHECK_EQUAL(wr_cursor_data(&from), done);
     for (int64_t i = 0; i < done; i++)

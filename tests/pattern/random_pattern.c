@@ -34,7 +34,8 @@ static void add_model(modelled *m, const modelled *part, int64_t by)
 static modelled random_strided(rng *r, bool forward)
 {
     modelled m = empty_model();
-    int64_t count = rng_within(r, 0, 12), run = rng_within(r, 0, 9), offset = rng_within(r, -40, 40);
+    int64_t count = rng_within(r, 0, 12), run = rng_within(r, 0, 9),
+            offset = rng_within(r, -40, 40);
     int64_t stride = forward ? run + rng_within(r, 0, 9) : rng_within(r, -12, 12);
     if (rng_chance(r, 20)) {
         CHECK(!weir_pattern_contiguous(offset, run, &m.pattern));
@@ -191,9 +192,16 @@ static modelled random_section(rng *r, bool forward)
     shuffle(r, g.dimensions, g.order);
     shuffle(r, g.dimensions, g.walk);
     strides_of(g.dimensions, g.shape, g.order, g.element, g.stride);
-    weir_section s = {.dimensions = g.dimensions, .element = g.element, .shape = g.shape,
-                      .lo = g.lo, .hi = g.hi, .step = g.step, .index = g.index, .count = g.count,
-                      .order = g.order, .walk = g.walk};
+    weir_section s = {.dimensions = g.dimensions,
+                      .element = g.element,
+                      .shape = g.shape,
+                      .lo = g.lo,
+                      .hi = g.hi,
+                      .step = g.step,
+                      .index = g.index,
+                      .count = g.count,
+                      .order = g.order,
+                      .walk = g.walk};
     if (forward) {
         s.walk = NULL;
         memcpy(g.walk, g.order, sizeof g.walk);
@@ -221,8 +229,12 @@ static modelled random_boxes(rng *r)
     modelled m = empty_model();
     int order[3];
     int64_t shape[3], stride[3], lo[15], hi[15], at[3] = {0}, elements = 1;
-    weir_boxes b = {.dimensions = (int)rng_within(r, 0, 3), .element = rng_within(r, 1, 3),
-                    .shape = shape, .count = rng_within(r, 0, 5), .lo = lo, .hi = hi,
+    weir_boxes b = {.dimensions = (int)rng_within(r, 0, 3),
+                    .element = rng_within(r, 1, 3),
+                    .shape = shape,
+                    .count = rng_within(r, 0, 5),
+                    .lo = lo,
+                    .hi = hi,
                     .order = order};
     for (int d = 0; d < b.dimensions; d++)
         elements *= shape[d] = rng_within(r, 1, 8);

@@ -19,7 +19,7 @@ static int fail(const char *what)
 {
     char text[512];
     weir_error_format(weir_error_last(), text, sizeof text);
-    fprintf(stderr, "section: %s: %s\n", what, text);
+    fprintf(stderr, "strided_section: %s: %s\n", what, text);
     return 1;
 }
 
@@ -62,7 +62,7 @@ int main(void)
     double *array = malloc((size_t)all), *copy = calloc(1, (size_t)all);
     double *buffer = malloc((size_t)bytes), *plain = malloc((size_t)bytes);
     if (!array || !copy || !buffer || !plain)
-        return fputs("section: out of memory\n", stderr), 1;
+        return fputs("strided_section: out of memory\n", stderr), 1;
     for (int64_t i = 0; i < all / 8; i++)
         array[i] = (double)i;
     memset(buffer, 0, (size_t)bytes);

@@ -1,0 +1,163 @@
+/* The table of tunables and its three ways in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tunables.h"
+#include "check.h"
+
+static wr_tunables t;
+
+static void check_value(const char *name, const char *wanted)
+{
+    char text[WR_TUNABLE_TEXT];
+    CHECK(!wr_tunables_get(&t, name, text, sizeof text));
+    if (strcmp(text, wanted))
+        check_that(false, text, name, 0);
+}
+
+static void test_defaults_parse_and_print(void)
+{
+    for (const wr_tunable *row = wr_tunable_table; row->name; row++) {
+        char text[WR_TUNABLE_TEXT];
+        wr_tunables_init(&t);
+        CHECK(!wr_tunables_set(&t, row->name, row->initial));
+        CHECK(!wr_tunables_get(&t, row->name, text, sizeof text));
+        CHECK(!wr_tunables_set(&t, row->name, text));
+        CHECK(*row->help && *row->room);
+    }
+    check_value("window", "2097152");
+    check_value("access_read", "auto");
+    check_value("disks", "");
+}
+
+static void test_aliases_name_tunables(void)
+{
+    for (const wr_tunable_alias *a = wr_tunable_aliases; a->key; a++) {
+        wr_tunables_init(&t);
+        for (const char *const *v = a->values; v && *v; v += 2)
+            CHECK(!wr_tunables_set(&t, a->key, v[0]));
+        for (int i = 0; i < 2 && a->names[i]; i++) {
+            char text[WR_TUNABLE_TEXT];
+            CHECK(!wr_tunables_get(&t, a->names[i], text, sizeof text));
+        }
+    }
+}
+
+static void test_values(void)
+{
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set(&t, "access", "extent:16K"));
+    check_value("access_read", "extent:16384");
+    check_value("access_write", "extent:16384");
+    CHECK_EQUAL(t.access[WR_WRITE].which, WR_ACCESS_EXTENT);
+    CHECK(!wr_tunables_set(&t, "fault", "bandwidth:400"));
+    CHECK_EQUAL(t.fault.which, WR_FAULT_BANDWIDTH);
+    CHECK_EQUAL(t.fault.number, 400);
+    CHECK(!wr_tunables_set(&t, "direct", "ALWAYS"));
+    CHECK_EQUAL(t.direct.which, WR_SWITCH_ALWAYS);
+    CHECK(!wr_tunables_set(&t, "cb_buffer_size", "1g"));
+    check_value("cb_buffer_size", "1073741824");
+    CHECK(!wr_tunables_set(&t, "disks", "a:b"));
+    check_value("disks", "a:b");
+}
+
+static void test_bad_values_change_nothing(void)
+{
+    static const struct {
+        const char *key, *value, *why;
+    } bad[] = {
+        {"window", "", "must be a size"},
+        {"window", "2X", "must be a size"},
+        {"window", "-1", "must be a size"},
+        {"window", "0", "between 1"},
+        {"window", "9000000T", "must be a size"},
+        {"window", "1 K", "must be a size"},
+        {"aggregators", "2K", "whole number"},
+        {"aggregators", "99999999999", "between"},
+        {"direct", "maybe", "one of auto|always|never"},
+        {"access", "extent", "needs a number"},
+        {"access", "sieve:4", "takes no number"},
+        {"access", "extent:0", "not valid"},
+        {"fault", "eio:", "not valid"},
+        {"nonsense", "1", "no tunable is called nonsense"},
+    };
+    wr_tunables before;
+    wr_tunables_init(&t);
+    before = t;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_FAILS(wr_tunables_set(&t, bad[i].key, bad[i].value), WEIR_EINVAL, bad[i].why);
+        CHECK(!memcmp(&t, &before, sizeof t));
+    }
+    char text[2 * WR_TUNABLE_TEXT];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    CHECK_FAILS(wr_tunables_set(&t, "disks", text), WEIR_EINVAL, "too long");
+    CHECK(wr_tunables_get(&t, "nonsense", text, sizeof text) == WEIR_EINVAL);
+}
+
+static void test_hints(void)
+{
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set_hints(&t, " direct = always ;; window=1M;"));
+    check_value("direct", "always");
+    check_value("window", "1048576");
+    CHECK_FAILS(wr_tunables_set_hints(&t, "window=2M;direct=soon"), WEIR_EINVAL, "direct=soon");
+    CHECK_FAILS(wr_tunables_set_hints(&t, "window"), WEIR_EINVAL, "not NAME=VALUE");
+    check_value("window", "1048576");
+}
+
+static void test_pairs(void)
+{
+    wr_tunables_init(&t);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "striping_factor", "4"), 1);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "window", "1"), 1); /* not ours without the prefix */
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "access", "list"), 1);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "weir_window", "64K"), 0);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "cb_nodes", "3"), 0);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "romio_cb_write", "disable"), 0);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "romio_ds_write", "enable"), 0);
+    CHECK_EQUAL(wr_tunables_set_pair(&t, "romio_cb_pfr", "enable"), 0);
+    check_value("window", "65536");
+    check_value("aggregators", "3");
+    check_value("collective_write", "never");
+    check_value("collective_read", "auto");
+    check_value("access_write", "sieve");
+    check_value("access_read", "auto");
+    check_value("realms", "persistent");
+    CHECK_FAILS(wr_tunables_set_pair(&t, "weir_window", "none"), WEIR_EINVAL, "window=none");
+}
+
+static void test_later_wins(void)
+{
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set_pair(&t, "weir_window", "1K"));
+    CHECK(!wr_tunables_set_pair(&t, "weir_direct", "never"));
+    CHECK(!wr_tunables_set_pair(&t, "weir_realms", "cyclic"));
+    setenv("WEIR_HINTS", "window=2K;direct=always", 1);
+    setenv("WEIR_WINDOW", "3K", 1);
+    setenv("WEIR_ACCESS", "sieve", 1);
+    setenv("WEIR_ACCESS_WRITE", "list", 1);
+    CHECK(!wr_tunables_set_environment(&t));
+    check_value("window", "3072");
+    check_value("direct", "always");
+    check_value("realms", "cyclic");
+    check_value("access_read", "sieve");
+    check_value("access_write", "list");
+    wr_tunables before = t;
+    setenv("WEIR_LOG", "loud", 1);
+    CHECK_FAILS(wr_tunables_set_environment(&t), WEIR_EINVAL, "log=loud");
+    CHECK(!memcmp(&t, &before, sizeof t));
+}
+
+int main(void)
+{
+    test_defaults_parse_and_print();
+    test_aliases_name_tunables();
+    test_values();
+    test_bad_values_change_nothing();
+    test_hints();
+    test_pairs();
+    test_later_wins();
+    return 0;
+}

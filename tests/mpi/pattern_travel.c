@@ -1,0 +1,74 @@
+/* Patterns between ranks: each rank sends a random pattern and its packed data to the next one,
+ * which decodes, unpacks and compares with what the sender must have had (all ranks know the seed).
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern/random_pattern.h"
+#include "pattern/wire.h"
+
+enum { CASES = 50, SPAN = 2 * MODEL_SPAN };
+
+static int rank, ranks;
+
+static modelled pattern_of(uint64_t seed, int of, int number)
+{
+    rng r = {seed + (uint64_t)(of * CASES + number) * UINT64_C(2654435761)};
+    return random_pattern(&r, 4, number % 2);
+}
+
+static void fill(char *memory, int of)
+{
+    for (int i = 0; i < SPAN; i++)
+        memory[i] = (char)(i * 31 + of * 17 + i / 251);
+}
+
+/* Lengths fit an int: at most a few thousand bytes each. */
+static void exchange(const void *out, int size, void *in, int room, int *got)
+{
+    MPI_Status status;
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    MPI_Sendrecv(out, size, MPI_BYTE, next, 0, in, room, MPI_BYTE, before, 0, MPI_COMM_WORLD,
+                 &status);
+    MPI_Get_count(&status, MPI_BYTE, got);
+}
+
+static void check_one(uint64_t seed, int number)
+{
+    static char memory[SPAN], data[MODEL_BYTES], received[MODEL_BYTES];
+    static uint8_t bytes[1 << 20], wire[1 << 20];
+    modelled mine = pattern_of(seed, rank, number);
+    modelled theirs = pattern_of(seed, (rank + ranks - 1) % ranks, number);
+    int got;
+    fill(memory, rank);
+    wr_pattern_encode(mine.pattern, bytes);
+    CHECK(!weir_pattern_pack(mine.pattern, 0, mine.bytes, memory + MODEL_SPAN, data));
+    exchange(bytes, (int)wr_pattern_encoded_size(mine.pattern), wire, sizeof wire, &got);
+    weir_pattern *decoded;
+    CHECK(!wr_pattern_decode(wire, got, &decoded));
+    CHECK(wr_hash_equal(decoded->hash, theirs.pattern->hash));
+    exchange(data, (int)mine.bytes, received, sizeof received, &got);
+    CHECK_EQUAL(got, weir_pattern_bytes(decoded));
+    fill(memory, (rank + ranks - 1) % ranks);
+    for (int64_t i = 0; i < theirs.bytes; i++)
+        CHECK(received[i] == memory[MODEL_SPAN + theirs.offset[i]]);
+    weir_pattern_free(decoded);
+    modelled_free(&mine);
+    modelled_free(&theirs);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    uint64_t seed = rank == 0 ? test_seed() : 0;
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < CASES; i++) {
+        check_case(i);
+        check_one(seed, i);
+    }
+    MPI_Finalize();
+    return 0;
+}
