@@ -119,6 +119,40 @@ static void bench_elements(int64_t element, int64_t total, const char *size, ste
     finish(&p);
 }
 
+enum { ROW = 16, ROWS = 512 };
+
+/* Every second row of 16 elements of every second plane: short inner loops. */
+static void gather_rows(void *user)
+{
+    packing *p = user;
+    double *restrict to = (double *)(void *)p->buffer;
+    const double *restrict from = (const double *)(const void *)p->memory;
+    for (int64_t i = 0; i < ROWS; i += 2)
+        for (int64_t j = 0; j < ROWS; j += 2)
+            for (int64_t k = 0; k < 2 * ROW; k += 2)
+                *to++ = from[(i * ROWS + j) * 2 * ROW + k];
+}
+
+static void bench_short_rows(void)
+{
+    int64_t shape[] = {ROWS, ROWS, 2 * ROW}, two[] = {2, 2, 2};
+    weir_section s = {.dimensions = 3, .element = 8, .shape = shape, .step = two};
+    packing p = prepare(ROWS * ROWS * 2 * ROW, 8, 8);
+    weir_pattern_free(p.pattern);
+    if (weir_pattern_section(&s, &p.pattern))
+        exit(1);
+    p.bytes = weir_pattern_bytes(p.pattern);
+    bench_figure f = {"3-d section, 16 elements a row",
+                      "pack",
+                      "speed",
+                      "-",
+                      "s",
+                      "weir_pattern_pack",
+                      "C loops"};
+    bench_pair(&f, pack, gather_rows, &p);
+    finish(&p);
+}
+
 enum { SEEKS = 4096 };
 
 typedef struct seeking {
@@ -127,14 +161,24 @@ typedef struct seeking {
     int64_t sum; /* keeps the seeks from being optimised away */
 } seeking;
 
-static void seek_data(void *user)
+static void seek_all(seeking *s, void (*seek)(wr_cursor *c, int64_t to))
 {
-    seeking *s = user;
     wr_cursor c;
     wr_cursor_init(&c, s->pattern);
     for (int i = 0; i < SEEKS; i++) {
-        wr_cursor_seek_data(&c, s->position[i]);
+        seek(&c, s->position[i]);
         s->sum += c.now.offset;
+    }
+}
+
+static void bench_seeks(seeking *k, const char *figure, void (*seek)(wr_cursor *c, int64_t to))
+{
+    bench_figure f = {"10^12 runs", figure, "value", "<200", "ns", "wr_cursor", "-"};
+    bench_declare(&f);
+    for (int i = 0; i < (bench_quick() ? 7 : 21); i++) {
+        double start = bench_seconds();
+        seek_all(k, seek);
+        bench_sample(&f, 1e9 * (bench_seconds() - start) / SEEKS, 0);
     }
 }
 
@@ -153,14 +197,8 @@ static void bench_seek(void)
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         k.position[i] = (int64_t)(state >> 1) % weir_pattern_bytes(pattern);
     }
-    bench_figure f = {"10^12 runs", "random seek",         "value", "<200",
-                      "ns",         "wr_cursor_seek_data", "-"};
-    bench_declare(&f);
-    for (int i = 0; i < (bench_quick() ? 7 : 21); i++) {
-        double start = bench_seconds();
-        seek_data(&k);
-        bench_sample(&f, 1e9 * (bench_seconds() - start) / SEEKS, 0);
-    }
+    bench_seeks(&k, "random seek by data position", wr_cursor_seek_data);
+    bench_seeks(&k, "random seek by offset", wr_cursor_seek_offset);
     bench_figure m = {"10^12 runs", "memory", "value", "<1024", "bytes", "weir_pattern", "-"};
     bench_declare(&m);
     bench_sample(&m, (double)weir_pattern_footprint(pattern), 0);
@@ -180,6 +218,7 @@ int main(int argc, char **argv)
         bench_elements(8, sizes[i].bytes, sizes[i].name, gather_8, scatter_8);
         bench_elements(16, sizes[i].bytes, sizes[i].name, gather_16, scatter_16);
     }
+    bench_short_rows();
     bench_seek();
     return 0;
 }

@@ -111,6 +111,24 @@ static void seek(wr_cursor *c, enum by by, int64_t key)
     }
 }
 
+/* The commonest way on, a loop of runs within a loop: the same runs, one outer stride further. */
+static bool step_outer_loop(wr_cursor *c)
+{
+    if (c->depth < 2)
+        return false;
+    wr_frame *inner = &c->frame[c->depth - 1], *outer = inner - 1;
+    if (inner->node->kind != WR_LOOP || outer->node->kind != WR_LOOP ||
+        outer->index + 1 >= outer->node->count)
+        return false;
+    outer->index++;
+    inner->base += outer->node->stride;
+    c->now.offset = inner->base;
+    c->now.run = c->pattern->node[inner->node->child].count;
+    c->now.stride = inner->node->stride;
+    c->now.count = inner->node->count;
+    return true;
+}
+
 /* The current batch is used up: on to the next one. */
 static void load_next(wr_cursor *c)
 {
@@ -119,6 +137,8 @@ static void load_next(wr_cursor *c)
         c->rest.count = 0;
         return;
     }
+    if (step_outer_loop(c))
+        return;
     int64_t data = c->now.data;
     while (c->depth > 0) {
         wr_frame at = c->frame[--c->depth];
