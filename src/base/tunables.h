@@ -28,12 +28,22 @@ enum wr_access {
     WR_ACCESS_NAIVE,
     WR_ACCESS_EXTENT
 };
+enum wr_storage_choice {
+    WR_STORAGE_AUTO,
+    WR_STORAGE_POSIX,
+    WR_STORAGE_POOL,
+    WR_STORAGE_URING,
+    WR_STORAGE_STRIPED,
+    WR_STORAGE_MEM
+};
 enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
 enum wr_fault {
     WR_FAULT_NONE,
     WR_FAULT_EIO,
     WR_FAULT_ENOSPC,
+    WR_FAULT_EINTR,
     WR_FAULT_SHORT,
+    WR_FAULT_CORRUPT,
     WR_FAULT_DELAY,
     WR_FAULT_BANDWIDTH
 };
@@ -47,8 +57,9 @@ typedef struct wr_tunables {
     wr_choice log;    /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
-    int64_t aggregators, sieve_threshold, ranks_per_node;
-    char aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT], trace[WR_TUNABLE_TEXT];
+    int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth;
+    char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
+        trace[WR_TUNABLE_TEXT];
 } wr_tunables;
 
 enum wr_tunable_kind { WR_CHOICE, WR_SIZE, WR_COUNT, WR_TEXT };

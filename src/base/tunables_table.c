@@ -10,7 +10,8 @@ static const char realms[] = "even|static|cyclic|persistent|balanced|disks|custo
 static const char exchanges[] = "auto|shm|p2p|alltoall";
 static const char overlaps[] = "auto|none|io|all";
 static const char storages[] = "auto|posix|pool|uring|striped|mem";
-static const char faults[] = "none|eio:K|enospc:K|short:K|delay:MICROSECONDS|bandwidth:MB_PER_S";
+static const char faults[] = "none|eio:K|enospc:K|eintr:K|short:K|corrupt:K|"
+                             "delay:MICROSECONDS|bandwidth:MB_PER_S";
 static const char levels[] = "none|error|warning|info|debug";
 
 const wr_tunable wr_tunable_table[] = {
@@ -51,6 +52,12 @@ const wr_tunable wr_tunable_table[] = {
      "most memory per process for operations in flight"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
+    {"region_folder", WR_TEXT, AT(region_folder), "", 0, 0, "/dev/shm", "transport",
+     "where memory shared by the ranks of a node is created"},
+    {"io_threads", WR_COUNT, AT(io_threads), "threads", 1, 64, "4", "storage",
+     "threads of the backend `pool`"},
+    {"io_depth", WR_COUNT, AT(io_depth), "requests", 1, 1024, "32", "storage",
+     "requests the backend `uring` keeps under way"},
     {"storage", WR_CHOICE, AT(storage), storages, 0, 0, "auto", "storage",
      "what moves bytes between memory and files"},
     {"direct", WR_CHOICE, AT(direct), switches, 0, 0, "auto", "storage",
@@ -58,7 +65,7 @@ const wr_tunable wr_tunable_table[] = {
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
      "folders that serve as logical disks, separated by colons"},
     {"fault", WR_CHOICE, AT(fault), faults, 0, INT64_MAX, "none", "storage",
-     "for tests: the K-th transfer fails or is cut short, or all are slowed down"},
+     "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
     {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
      "file that receives one line per event; empty: no trace"},

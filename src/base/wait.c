@@ -1,0 +1,79 @@
+/* Waiting on a word with yields and a futex. Words may lie in memory shared by processes, so the
+ * futex calls are not the private kind. */
+#include "base/wait.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { YIELDS = 8, NAP_US = 200 };
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static struct timespec duration(int64_t microseconds)
+{
+    return (struct timespec){.tv_sec = microseconds / 1000000,
+                             .tv_nsec = microseconds % 1000000 * 1000};
+}
+
+static void futex_wait(wr_word *word, uint32_t seen, const struct timespec *limit)
+{
+    atomic_fetch_add(&word->sleepers, 1);
+    syscall(SYS_futex, &word->value, FUTEX_WAIT, seen, limit, NULL, 0);
+    atomic_fetch_sub(&word->sleepers, 1);
+}
+
+uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
+{
+    const struct timespec nap = duration(NAP_US);
+    uint32_t now;
+    for (int i = 0; i < waiter->spins; i++) {
+        if ((now = wr_word_get(word)) != seen)
+            return now;
+        relax();
+    }
+    for (int i = 0; (now = wr_word_get(word)) == seen; i++) {
+        if (i < YIELDS)
+            sched_yield();
+        else
+            futex_wait(word, seen, waiter->poke ? &nap : NULL);
+        if (i >= YIELDS && waiter->poke)
+            waiter->poke(waiter->user);
+    }
+    return now;
+}
+
+/* The kernel compares the value after the sleeper has counted itself, and we look at the count
+ * after changing the value: one of the two notices the other. */
+void wr_word_wake(wr_word *word)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&word->sleepers))
+        syscall(SYS_futex, &word->value, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void wr_word_set(wr_word *word, uint32_t value)
+{
+    atomic_store(&word->value, value);
+    wr_word_wake(word);
+}
+
+void wr_pause(int64_t microseconds)
+{
+    static wr_word never;
+    const struct timespec limit = duration(microseconds);
+    if (microseconds <= 0)
+        sched_yield();
+    else
+        futex_wait(&never, 0, &limit);
+}

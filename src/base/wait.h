@@ -1,0 +1,49 @@
+/* The one way to wait: for a word in memory to change.
+ *
+ * Test the word; yield a few times; sleep on the word for at most 200 microseconds; poke; repeat.
+ * The poke lets something else make progress meanwhile: MPI, whose messages another rank may be
+ * blocked on before it can come to change our word. No other file sleeps or spins. */
+#ifndef WR_BASE_WAIT_H
+#define WR_BASE_WAIT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* A word several threads or processes wait for; in shared memory if processes do. Zeroed is valid.
+ * Read and changed through the functions below. */
+typedef struct wr_word {
+    _Atomic uint32_t value;
+    _Atomic uint32_t sleepers; /* so that changing it costs no system call when nobody sleeps */
+} wr_word;
+
+typedef struct wr_waiter {
+    int spins;                /* tests before the first yield: 0 where ranks outnumber cores */
+    void (*poke)(void *user); /* NULL: nothing needs it, sleep as long as it takes */
+    void *user;
+} wr_waiter;
+
+static inline uint32_t wr_word_get(const wr_word *word)
+{
+    return atomic_load_explicit(&word->value, memory_order_acquire);
+}
+
+/* Changes the word and wakes everyone who waits for it. What was written before is visible to who
+ * sees the new value. */
+void wr_word_set(wr_word *word, uint32_t value);
+
+/* Adds to the word, without waking; returns what it was. */
+static inline uint32_t wr_word_add(wr_word *word, uint32_t by)
+{
+    return atomic_fetch_add_explicit(&word->value, by, memory_order_acq_rel);
+}
+
+/* Wakes everyone who waits for the word, after wr_word_add. */
+void wr_word_wake(wr_word *word);
+
+/* Returns when the word's value is not `seen`, with the new value. */
+uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter);
+
+/* For those who wait for something that has no word: yields, or sleeps for `microseconds`. */
+void wr_pause(int64_t microseconds);
+
+#endif

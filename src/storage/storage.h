@@ -1,0 +1,145 @@
+/* Bytes between memory and one open file.
+ *
+ * A transfer is a strided batch in the file and one in memory. Transfers are submitted, run in any
+ * order (so those outstanding together must not overlap where one of them writes), and come back by
+ * reap, each once. Whoever submits keeps the transfer and its memory until then.
+ *
+ * Short transfers, EINTR and EAGAIN end here: a transfer comes back complete, or failed, or, when
+ * reading, cut at the end of the file.
+ *
+ * A storage is used by one thread at a time; range locks are the exception (lock.h). Backends and
+ * wrappers are wr_storage_ops in one table each; they speak bytes and batches, never patterns.
+ *
+ * Invariants
+ *   S1  done is the longest prefix of the transfer's bytes known to be moved
+ *   S2  a transfer that comes back with error == 0 is complete, or a read whose next byte lies at
+ * or past the end of the file */
+#ifndef WR_STORAGE_STORAGE_H
+#define WR_STORAGE_STORAGE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/tunables.h"
+
+typedef struct wr_transfer {
+    enum wr_direction direction;
+    int64_t offset;        /* in the file, of the first run */
+    int64_t run, count;    /* bytes of a run, number of runs */
+    int64_t stride;        /* from run to run in the file */
+    char *memory;          /* first run; only read when writing */
+    int64_t memory_stride; /* from run to run in memory */
+    void *user;            /* the submitter's, not looked at */
+
+    int64_t done; /* bytes moved, in data order; 0 when submitted */
+    int error;    /* 0 or an errno */
+
+    struct wr_transfer *next; /* while submitted: the storage's */
+    int64_t tried;            /* while submitted: what `done` was before the latest attempt */
+    int64_t pending;          /* while submitted: parts under way, for backends that cut it up */
+    int64_t reached;          /* while submitted: lowest position where a part stopped short */
+} wr_transfer;
+
+static inline int64_t wr_transfer_bytes(const wr_transfer *t)
+{
+    return t->run * t->count;
+}
+
+/* What storing costs, for the planner. */
+typedef struct wr_cost {
+    int64_t call_ns; /* per call, small and in the page cache */
+    int64_t mib_ns;  /* per MiB of a large transfer */
+    int64_t scaling; /* percent: how much more two ranks together move than one */
+} wr_cost;
+
+typedef struct wr_storage_facts {
+    wr_cost cost[2];   /* by direction */
+    int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
+    bool direct;       /* file accessed past the page cache where aligned */
+    bool local;        /* the file system is this machine's alone */
+} wr_storage_facts;
+
+enum wr_open_flags {
+    WR_OPEN_READ = 1,
+    WR_OPEN_WRITE = 2,
+    WR_OPEN_CREATE = 4,
+    WR_OPEN_EXCLUSIVE = 8, /* with CREATE: must not exist */
+    WR_OPEN_TRUNCATE = 16
+};
+
+typedef struct wr_storage wr_storage;
+
+/* All of a backend. Every operation but open gets an open storage. */
+typedef struct wr_storage_ops {
+    const char *name;
+    const char *help;
+    int (*open)(wr_storage *s, int flags);
+    void (*close)(wr_storage *s);
+    /* Starts an attempt at everything from t->done on; must not fail: errors are t's. */
+    void (*submit)(wr_storage *s, wr_transfer *t);
+    /* A transfer whose attempt is over, `done` and `error` set, or NULL: none is under way, or none
+     * is over yet and !wait. */
+    wr_transfer *(*reap)(wr_storage *s, bool wait);
+    int (*get_size)(wr_storage *s, int64_t *size);
+    int (*set_size)(wr_storage *s, int64_t size);
+    int (*sync)(wr_storage *s);
+    /* Tries to lock, or unlocks, the range between processes: 0, EAGAIN if another holds it, or an
+     * errno. */
+    int (*lock)(wr_storage *s, int kind, int64_t lo, int64_t hi);
+} wr_storage_ops;
+
+struct wr_storage {
+    const wr_storage_ops *ops;
+    char *path;
+    const wr_tunables *tunables; /* borrowed */
+    const wr_log *log;           /* borrowed, or NULL */
+    wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
+    wr_trace *trace;             /* borrowed, or NULL */
+    wr_storage_facts facts;
+    wr_storage *inner;             /* of a wrapper */
+    void *state;                   /* the backend's */
+    int64_t outstanding;           /* submitted and not reaped */
+    struct wr_range_table *ranges; /* of lock.c */
+};
+
+typedef struct wr_storage_options {
+    const wr_tunables *tunables; /* storage, direct, fault, disks; borrowed until close */
+    const wr_log *log;
+    wr_budget *budget;
+    wr_trace *trace;
+} wr_storage_options;
+
+/* The backends, ended by NULL; `auto` takes the first that opens. */
+extern const wr_storage_ops *const wr_storage_backends[];
+
+/* Opens `path` with the backend the tunables name, or, where the kernel refuses it, the next one:
+ * uring, pool, posix, with a line in the log. Wrapped by `fault` and `trace` as asked for.
+ * Errors carry path and errno. */
+int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
+                    wr_storage **out);
+
+/* Reaps what is outstanding first. NULL is fine. */
+void wr_storage_close(wr_storage *s);
+
+/* Takes t (and whatever hangs on t->next) until it is reaped. */
+void wr_storage_submit(wr_storage *s, wr_transfer *t);
+
+/* The next transfer that is over, or NULL: nothing is outstanding, or nothing is over and !wait. */
+wr_transfer *wr_storage_reap(wr_storage *s, bool wait);
+
+/* Submits t, waits for it, and returns wr_transfer_check(). Nothing else may be outstanding. */
+int wr_storage_run(wr_storage *s, wr_transfer *t);
+
+/* 0, or raises an error with path, offset and errno; a read cut at the end of the file is WEIR_EIO
+ * too: who expects that looks at `done`. */
+int wr_transfer_check(const wr_storage *s, const wr_transfer *t);
+
+int wr_storage_get_size(wr_storage *s, int64_t *size);
+int wr_storage_set_size(wr_storage *s, int64_t size);
+
+/* To stable storage, metadata included. */
+int wr_storage_sync(wr_storage *s);
+
+#endif
