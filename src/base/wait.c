@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { YIELDS = 8, NAP_US = 200 };
+enum { YIELDS = 8, POLITE_YIELDS = 256, NAP_US = 200 };
 
 static void relax(void)
 {
@@ -72,8 +72,14 @@ void wr_pause(int64_t microseconds)
 {
     static wr_word never;
     const struct timespec limit = duration(microseconds);
-    if (microseconds <= 0)
+    futex_wait(&never, 0, &limit);
+}
+
+void wr_backoff(int *tries)
+{
+    int rest = ++*tries - POLITE_YIELDS;
+    if (rest <= 0)
         sched_yield();
     else
-        futex_wait(&never, 0, &limit);
+        wr_pause(rest < NAP_US ? rest : NAP_US);
 }

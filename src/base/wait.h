@@ -43,7 +43,11 @@ void wr_word_wake(wr_word *word);
 /* Returns when the word's value is not `seen`, with the new value. */
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter);
 
-/* For those who wait for something that has no word: yields, or sleeps for `microseconds`. */
+/* For those who wait for something that has no word: sleeps for `microseconds`. */
 void wr_pause(int64_t microseconds);
+
+/* Between two looks at something that has no word: yields at first, sleeps longer and longer, up to
+ * 200 microseconds, later. `*tries` is 0 at first and the caller's to keep. */
+void wr_backoff(int *tries);
 
 #endif

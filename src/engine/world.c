@@ -1,0 +1,148 @@
+/* Worlds and channels. */
+#include "engine/world.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+
+/* The world's own span of tags; channels have those behind it. */
+enum { WORLD_TAG = 0, FIRST_TAG = WR_TAG_SPAN };
+
+_Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN + WR_TAG_SPAN <= WR_TAG_MAX, "tags fit");
+
+static int64_t channel_bytes(const wr_transport *t)
+{
+    return (int64_t)sizeof(wr_barrier) + 2 * (int64_t)t->local_size * WR_LANE;
+}
+
+static void set_log(wr_world *w)
+{
+    w->log.level = (int)w->tunables.log.which;
+}
+
+static int open_trace(wr_world *w)
+{
+    if (!*w->tunables.trace || w->transport->rank)
+        return 0;
+    return wr_trace_open(&w->trace, w->tunables.trace);
+}
+
+/* Shared memory for the next channels, on every node or on none. */
+static int add_region(wr_world *w)
+{
+    wr_transport *t = w->transport;
+    wr_region *larger = wr_alloc_array(w->regions + 1, sizeof *larger);
+    int code = wr_agree(t, WORLD_TAG, larger ? 0 : WEIR_ENOMEM);
+    if (!code) {
+        memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
+        code = wr_region_open(t, &w->tunables, WR_REGION_CHANNELS * channel_bytes(t),
+                              &larger[w->regions]);
+        bool opened = !code;
+        code = wr_agree(t, WORLD_TAG, code);
+        if (code && opened)
+            wr_region_close(&larger[w->regions]);
+    }
+    if (code) {
+        wr_free(larger);
+        return code;
+    }
+    wr_free(w->region);
+    w->region = larger;
+    w->regions++;
+    return 0;
+}
+
+int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
+{
+    wr_world *w = wr_alloc(sizeof *w);
+    int code = w ? 0 : WEIR_ENOMEM;
+    if (w) {
+        *w = (wr_world){.transport = transport, .tunables = *tunables};
+        wr_budget_init(&w->budget, INT64_MAX);
+        set_log(w);
+        code = open_trace(w);
+    }
+    code = wr_agree(transport, WORLD_TAG, code);
+    if (!code)
+        code = add_region(w);
+    if (!code) {
+        *out = w;
+        return 0;
+    }
+    if (w)
+        wr_world_close(w);
+    else
+        wr_transport_close(transport);
+    return code;
+}
+
+void wr_world_close(wr_world *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; i < w->regions; i++)
+        wr_region_close(&w->region[i]);
+    wr_free(w->region);
+    wr_trace_close(w->trace);
+    wr_transport_close(w->transport);
+    wr_free(w);
+}
+
+/* The lowest channel that is free on all ranks, or WEIR_EUNSUPPORTED. */
+static int find_free(wr_world *w)
+{
+    enum { WORDS = sizeof w->used / sizeof *w->used };
+    int64_t used[WORDS];
+    memcpy(used, w->used, sizeof used);
+    int code = wr_allreduce(w->transport, WORLD_TAG, WR_OR, WORDS, used);
+    if (code)
+        return code;
+    for (int i = 0; i < WORDS; i++)
+        if (~(uint64_t)used[i])
+            return i * 64 + __builtin_ctzll(~(uint64_t)used[i]);
+    return wr_fail(WEIR_EUNSUPPORTED, "%d files open on one communicator", WR_MAX_CHANNELS);
+}
+
+int wr_channel_open(wr_world *w, wr_channel *out)
+{
+    int number = find_free(w);
+    int code = number < 0 ? number : 0;
+    while (!code && number / WR_REGION_CHANNELS >= w->regions)
+        code = add_region(w);
+    if (code)
+        return code;
+    w->used[number / 64] |= UINT64_C(1) << number % 64;
+    char *base = w->region[number / WR_REGION_CHANNELS].base +
+                 number % WR_REGION_CHANNELS * channel_bytes(w->transport);
+    *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
+    out->barrier = (wr_barrier *)(void *)base;
+    out->lanes = base + sizeof(wr_barrier);
+    return 0;
+}
+
+void wr_channel_close(wr_channel *c)
+{
+    if (c->world)
+        c->world->used[c->number / 64] &= ~(UINT64_C(1) << c->number % 64);
+    *c = (wr_channel){0};
+}
+
+/* The last to arrive lets the others go on. */
+void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
+{
+    wr_barrier *b = c->barrier;
+    uint32_t size = (uint32_t)c->world->transport->local_size;
+    uint32_t generation = wr_word_get(&b->generation);
+    if (wr_word_add(&b->arrived, 1) + 1 == size) {
+        atomic_store_explicit(&b->arrived.value, 0, memory_order_relaxed);
+        wr_word_set(&b->generation, generation + 1);
+    } else {
+        wr_wait(&b->generation, generation, waiter);
+    }
+}
+
+uint32_t wr_channel_exchange(wr_channel *c, const wr_waiter *waiter)
+{
+    wr_channel_barrier(c, waiter);
+    return c->turn++;
+}

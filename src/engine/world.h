@@ -1,0 +1,73 @@
+/* A world is what one communicator has: the transport, the memory its node shares, channels, the
+ * tunables all ranks agreed on, log, trace and budget. There is one per communicator and process,
+ * or one per thread where ranks are threads; nothing is kept in globals.
+ *
+ * A channel keeps the collective calls on one open file apart from those on another: it owns a part
+ * of the shared memory and a span of tags, so that two files of one communicator can be used from
+ * two threads, or with operations outstanding in different order. */
+#ifndef WR_ENGINE_WORLD_H
+#define WR_ENGINE_WORLD_H
+
+#include "base/log.h"
+#include "transport/transport.h"
+
+enum {
+    WR_LINE = 128,           /* words of different writers lie in different lines of this size */
+    WR_LANE = 8 * WR_LINE,   /* bytes of a rank's part of a mailbox */
+    WR_REGION_CHANNELS = 16, /* channels in one region */
+    WR_MAX_CHANNELS = 2048
+};
+
+typedef struct wr_world {
+    wr_transport *transport; /* ours */
+    wr_tunables tunables;    /* equal on all ranks */
+    wr_log log;
+    wr_trace *trace; /* or NULL */
+    wr_budget budget;
+    int regions;
+    wr_region *region;                   /* WR_REGION_CHANNELS channels in each */
+    uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
+} wr_world;
+
+/* [collective] Takes the transport, also on failure. All ranks fail alike. */
+int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out);
+
+/* Closes the transport too; see there about who must take part. NULL is fine. */
+void wr_world_close(wr_world *world);
+
+/* The words of a node's barrier, each alone in its line. */
+typedef struct wr_barrier {
+    _Alignas(WR_LINE) wr_word arrived;
+    _Alignas(WR_LINE) wr_word generation;
+} wr_barrier;
+
+typedef struct wr_channel {
+    wr_world *world;
+    int number;
+    int tag;       /* first of WR_TAG_SPAN */
+    uint32_t turn; /* mailboxes exchanged so far; its parity names the bank in use */
+    wr_barrier *barrier;
+    char *lanes; /* bank, then local rank */
+} wr_channel;
+
+/* [collective] All ranks fail alike. */
+int wr_channel_open(wr_world *world, wr_channel *out);
+
+/* Local. When a number is free again on all ranks follows from open being collective. */
+void wr_channel_close(wr_channel *channel);
+
+/* [collective on the node] Waits for the node's other ranks. */
+void wr_channel_barrier(wr_channel *channel, const wr_waiter *waiter);
+
+/* WR_LANE bytes of the mailbox: to be filled by its owner before wr_channel_exchange, and read by
+ * the others after it, until they call it the next time. */
+static inline char *wr_channel_lane(const wr_channel *c, uint32_t turn, int local_rank)
+{
+    int64_t lanes = c->world->transport->local_size;
+    return c->lanes + ((turn & 1) * lanes + local_rank) * WR_LANE;
+}
+
+/* [collective on the node] Everyone's lane of this turn is there; returns the turn to read. */
+uint32_t wr_channel_exchange(wr_channel *channel, const wr_waiter *waiter);
+
+#endif

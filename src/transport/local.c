@@ -1,0 +1,311 @@
+/* Threads as ranks. A message is copied into the receiver's queue by send, or, if the receive is
+ * already posted, straight into its place; whoever tests looks at its own message only. */
+#include "transport/local.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arith.h"
+
+/* A message, or a receive, waiting for its other half. Owned by the queue until matched, then by
+ * the request that tests it; a message whose sender does not wait for its receipt has no owner. */
+typedef struct half {
+    struct half *next;
+    int from, tag;
+    int64_t bytes;
+    char *data;
+    bool over, owned;
+    int code;
+} half;
+
+typedef struct queue {
+    half *messages, *receives; /* in the order they came */
+} queue;
+
+enum gate { CLOSED, OPEN, CANCELLED };
+
+typedef struct hub {
+    pthread_mutex_t lock;
+    wr_word gate; /* nobody starts before all are there */
+    int ranks;
+    queue *queues; /* by receiver */
+} hub;
+
+static hub *hub_of(const wr_transport *t)
+{
+    return t->state;
+}
+
+static void append(half **list, half *h)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = h;
+}
+
+/* Takes the first half from `from` with `tag` out of a list. */
+static half *take(half **list, int from, int tag)
+{
+    for (; *list; list = &(*list)->next)
+        if ((*list)->from == from && (*list)->tag == tag) {
+            half *found = *list;
+            *list = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+/* Not by wr_alloc: what a test makes fail there is the library, not the messages under it. */
+static half *new_half(wr_parcel with, int tag, int64_t extra)
+{
+    half *h = malloc(sizeof *h + (size_t)extra);
+    if (h)
+        *h = (half){.from = with.rank, .tag = tag, .bytes = with.bytes, .owned = true};
+    return h;
+}
+
+/* Under the lock: a receive and the data of its message meet. */
+static void fulfil(half *receive, const void *data, int64_t bytes)
+{
+    if (bytes)
+        memcpy(receive->data, data, (size_t)wr_min(bytes, receive->bytes));
+    receive->code = bytes == receive->bytes ? 0 : WEIR_ETRANSPORT;
+    receive->over = true;
+}
+
+static int send_local(wr_transport *t, wr_parcel to, int tag, bool when_received, wr_request *r)
+{
+    hub *h = hub_of(t);
+    *r = (wr_request){0};
+    half *m = new_half((wr_parcel){t->rank, to.bytes, NULL}, tag, to.bytes);
+    if (!m)
+        return WEIR_ENOMEM;
+    m->data = (char *)(m + 1);
+    if (to.bytes)
+        memcpy(m->data, to.data, (size_t)to.bytes);
+    pthread_mutex_lock(&h->lock);
+    queue *q = &h->queues[to.rank];
+    half *receive = take(&q->receives, t->rank, tag);
+    if (receive)
+        fulfil(receive, m->data, m->bytes);
+    else
+        append(&q->messages, m);
+    m->owned = !receive && when_received;
+    bool keep = m->owned;
+    pthread_mutex_unlock(&h->lock);
+    if (receive)
+        free(m);
+    if (keep) {
+        r->inside = m;
+        r->parts = 1;
+    }
+    return 0;
+}
+
+static int receive_local(wr_transport *t, wr_place from, int tag, wr_request *r)
+{
+    hub *h = hub_of(t);
+    half *receive = new_half((wr_parcel){from.rank, from.bytes, NULL}, tag, 0);
+    *r = (wr_request){.parts = 1, .inside = receive};
+    if (!receive)
+        return WEIR_ENOMEM;
+    receive->data = from.data;
+    pthread_mutex_lock(&h->lock);
+    queue *q = &h->queues[t->rank];
+    half *m = take(&q->messages, from.rank, tag);
+    if (m) {
+        fulfil(receive, m->data, m->bytes);
+        m->over = true;
+        if (!m->owned)
+            free(m);
+    } else {
+        append(&q->receives, receive);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return 0;
+}
+
+static int test_local(wr_transport *t, wr_request *r, bool *over)
+{
+    hub *h = hub_of(t);
+    half *mine = r->inside;
+    *over = true;
+    if (!mine)
+        return 0;
+    pthread_mutex_lock(&h->lock);
+    *over = mine->over;
+    pthread_mutex_unlock(&h->lock);
+    if (!*over)
+        return 0;
+    int code = mine->code;
+    free(mine);
+    *r = (wr_request){0};
+    return code ? wr_fail(code, "a message of another length than expected") : 0;
+}
+
+static int probe_local(wr_transport *t, int tag, wr_parcel *from, bool *found)
+{
+    hub *h = hub_of(t);
+    *found = false;
+    pthread_mutex_lock(&h->lock);
+    for (half *m = h->queues[t->rank].messages; m && !*found; m = m->next)
+        if (m->tag == tag) {
+            *from = (wr_parcel){m->from, m->bytes, NULL};
+            *found = true;
+        }
+    pthread_mutex_unlock(&h->lock);
+    return 0;
+}
+
+static void poke_local(wr_transport *t)
+{
+    (void)t;
+}
+
+static void close_local(wr_transport *t)
+{
+    wr_free(t);
+}
+
+enum { TAG_LANES = WR_TAG_MAX + 2 };
+
+static int64_t lane_bytes(const wr_lane *l)
+{
+    return l->run * l->count;
+}
+
+static int send_lane(wr_transport *t, const wr_lane *l)
+{
+    char *packed = wr_alloc(lane_bytes(l));
+    if (!packed)
+        return WEIR_ENOMEM;
+    for (int64_t i = 0; i < l->count; i++)
+        memcpy(packed + i * l->run, l->memory + i * l->stride, (size_t)l->run);
+    wr_request r; /* copied by send: over at once */
+    int code = t->ops->send(t, (wr_parcel){l->rank, lane_bytes(l), packed}, TAG_LANES, false, &r);
+    wr_free(packed);
+    return code;
+}
+
+static int receive_lane(wr_transport *t, const wr_lane *l)
+{
+    char *packed = wr_alloc(lane_bytes(l));
+    if (!packed)
+        return WEIR_ENOMEM;
+    int code = wr_receive(t, l->rank, TAG_LANES, packed, lane_bytes(l));
+    for (int64_t i = 0; !code && i < l->count; i++)
+        memcpy(l->memory + i * l->stride, packed + i * l->run, (size_t)l->run);
+    wr_free(packed);
+    return code;
+}
+
+static int alltoall_local(wr_transport *t, int sends, const wr_lane *send, int receives,
+                          const wr_lane *receive)
+{
+    int code = 0;
+    for (int i = 0; !code && i < sends; i++)
+        code = send_lane(t, &send[i]);
+    code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code);
+    for (int i = 0; !code && i < receives; i++)
+        code = receive_lane(t, &receive[i]);
+    return code;
+}
+
+static const wr_transport_ops local_ops = {
+    .name = "local",
+    .help = "ranks are threads of one process",
+    .close = close_local,
+    .poke = poke_local,
+    .send = send_local,
+    .receive = receive_local,
+    .test = test_local,
+    .probe = probe_local,
+    .alltoall = alltoall_local,
+};
+
+static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node)
+{
+    wr_transport *t = wr_alloc(sizeof *t);
+    int *numbers = wr_alloc_array(2 * (int64_t)h->ranks, sizeof *numbers);
+    if (!t || !numbers) {
+        wr_free(t);
+        wr_free(numbers);
+        return NULL;
+    }
+    for (int i = 0; i < h->ranks; i++)
+        numbers[i] = ranks_per_node > 0 ? (int)(i / ranks_per_node) : 0;
+    *t = (wr_transport){
+        .ops = &local_ops, .rank = rank, .size = h->ranks, .multiple = true, .state = h};
+    wr_transport_place(t, numbers);
+    return t;
+}
+
+typedef struct member {
+    wr_transport *t;
+    pthread_t thread;
+    void (*body)(wr_transport *t, void *user);
+    void *user;
+} member;
+
+static void *run_member(void *user)
+{
+    member *m = user;
+    if (wr_wait(&hub_of(m->t)->gate, CLOSED, &(wr_waiter){0}) == OPEN)
+        m->body(m->t, m->user);
+    return NULL;
+}
+
+/* Runs all or, if a thread cannot be had, none. */
+static int start_and_join(hub *h, member *members)
+{
+    int started = 0, error = 0, ranks = h->ranks;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (; started < ranks - 1 && !error; started += !error)
+        error = pthread_create(&members[started].thread, NULL, run_member, &members[started]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    wr_word_set(&h->gate, error ? CANCELLED : OPEN);
+    if (!error)
+        run_member(&members[ranks - 1]); /* the calling thread is the last rank */
+    for (int i = 0; i < started; i++)
+        pthread_join(members[i].thread, NULL);
+    return error ? wr_fail_system(error, "", -1, "start a thread") : 0;
+}
+
+static void free_queues(hub *h)
+{
+    for (int i = 0; h->queues && i < h->ranks; i++)
+        for (half *m = h->queues[i].messages, *next; m; m = next) {
+            next = m->next;
+            free(m);
+        }
+    wr_free(h->queues);
+}
+
+int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transport *t, void *user),
+                 void *user)
+{
+    hub h = {.ranks = ranks};
+    h.queues = wr_alloc_array(ranks, sizeof *h.queues);
+    member *members = wr_alloc_array(ranks, sizeof *members);
+    int code = h.queues && members ? 0 : WEIR_ENOMEM, opened = 0;
+    if (!code)
+        memset(h.queues, 0, (size_t)ranks * sizeof *h.queues);
+    pthread_mutex_init(&h.lock, NULL);
+    for (; !code && opened < ranks; opened += !code) {
+        wr_transport *t = open_local(&h, opened, tunables->ranks_per_node);
+        members[opened] = (member){.t = t, .body = body, .user = user};
+        code = t ? 0 : WEIR_ENOMEM;
+    }
+    if (!code)
+        code = start_and_join(&h, members);
+    for (int i = 0; i < opened; i++)
+        wr_transport_close(members[i].t);
+    free_queues(&h);
+    wr_free(members);
+    pthread_mutex_destroy(&h.lock);
+    return code;
+}

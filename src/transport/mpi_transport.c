@@ -1,0 +1,362 @@
+/* Messages by MPI, on a communicator of our own whose errors are returned. The int counts of MPI
+ * are dealt with here: a longer message travels as several. Only PMPI_ names are called, so that
+ * tools and our own MPI-IO door, which intercept MPI_ names, do not see this traffic. */
+#include "transport/mpi_transport.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/arith.h"
+
+enum { SPINS = 200 };
+
+/* Largest part of a message; any that fits an int will do. */
+static const int64_t part_bytes = INT64_C(1) << 30;
+
+typedef struct mpi_state {
+    MPI_Comm comm;
+} mpi_state;
+
+static MPI_Comm comm_of(const wr_transport *t)
+{
+    return ((const mpi_state *)t->state)->comm;
+}
+
+static int check(int result, const char *what)
+{
+    if (result == MPI_SUCCESS)
+        return 0;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    PMPI_Error_string(result, text, &length);
+    return wr_fail(WEIR_ETRANSPORT, "%s: %.*s", what, length, text);
+}
+
+int wr_mpi_alive(void)
+{
+    int initialized = 0, finalized = 0;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    return initialized && !finalized;
+}
+
+static void close_mpi(wr_transport *t)
+{
+    mpi_state *s = t->state;
+    if (wr_mpi_alive() && s->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&s->comm);
+    wr_free(s);
+    wr_free(t);
+}
+
+void wr_mpi_abandon(wr_transport *t)
+{
+    ((mpi_state *)t->state)->comm = MPI_COMM_NULL;
+}
+
+static void poke_mpi(wr_transport *t)
+{
+    int found;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_of(t), &found, &status);
+}
+
+/* The MPI requests of a message: in place for one, on the heap for several. */
+static MPI_Request *parts_of(wr_request *r)
+{
+    _Static_assert(sizeof(MPI_Request) <= sizeof r->one, "a request fits");
+    return r->inside ? r->inside : (MPI_Request *)(void *)r->one;
+}
+
+static int start(wr_request *r, int64_t bytes)
+{
+    *r = (wr_request){.parts = bytes ? (bytes - 1) / part_bytes + 1 : 1};
+    if (r->parts == 1)
+        return 0;
+    r->inside = wr_alloc_array(r->parts, sizeof(MPI_Request));
+    return r->inside ? 0 : WEIR_ENOMEM;
+}
+
+static int send_mpi(wr_transport *t, wr_parcel to, int tag, bool when_received, wr_request *r)
+{
+    int code = start(r, to.bytes);
+    for (int64_t i = 0; !code && i < r->parts; i++) {
+        const char *data = (const char *)to.data + i * part_bytes;
+        int bytes = (int)wr_min(part_bytes, to.bytes - i * part_bytes);
+        MPI_Request *part = parts_of(r) + i;
+        int result = when_received
+                         ? PMPI_Issend(data, bytes, MPI_BYTE, to.rank, tag, comm_of(t), part)
+                         : PMPI_Isend(data, bytes, MPI_BYTE, to.rank, tag, comm_of(t), part);
+        code = check(result, "send");
+    }
+    return code;
+}
+
+static int receive_mpi(wr_transport *t, wr_place from, int tag, wr_request *r)
+{
+    int code = start(r, from.bytes);
+    for (int64_t i = 0; !code && i < r->parts; i++) {
+        char *data = (char *)from.data + i * part_bytes;
+        int bytes = (int)wr_min(part_bytes, from.bytes - i * part_bytes);
+        MPI_Request *part = parts_of(r) + i;
+        code =
+            check(PMPI_Irecv(data, bytes, MPI_BYTE, from.rank, tag, comm_of(t), part), "receive");
+    }
+    return code;
+}
+
+static int test_mpi(wr_transport *t, wr_request *r, bool *over)
+{
+    (void)t;
+    int code = 0, done = 1;
+    for (int64_t i = 0; done && !code && i < r->parts; i++)
+        code = check(PMPI_Test(parts_of(r) + i, &done, MPI_STATUS_IGNORE), "message");
+    *over = done && !code;
+    if (*over || code) {
+        wr_free(r->inside);
+        *r = (wr_request){0};
+    }
+    return code;
+}
+
+static int probe_mpi(wr_transport *t, int tag, wr_parcel *from, bool *found)
+{
+    int any = 0, bytes = 0;
+    MPI_Status status;
+    int code = check(PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm_of(t), &any, &status), "probe");
+    *found = !code && any;
+    if (!*found)
+        return code;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    *from = (wr_parcel){status.MPI_SOURCE, bytes, NULL};
+    return 0;
+}
+
+/* A type of `bytes` bytes, which may be more than an int holds. */
+static int make_run(int64_t bytes, MPI_Datatype *out)
+{
+    int64_t parts = bytes / part_bytes;
+    MPI_Datatype part;
+    int result = PMPI_Type_contiguous((int)part_bytes, MPI_BYTE, &part);
+    int lengths[] = {(int)parts, (int)(bytes % part_bytes)};
+    MPI_Aint places[] = {0, (MPI_Aint)(parts * part_bytes)};
+    MPI_Datatype types[] = {part, MPI_BYTE};
+    if (result != MPI_SUCCESS)
+        return result;
+    result = PMPI_Type_create_struct(2, lengths, places, types, out);
+    PMPI_Type_free(&part);
+    return result;
+}
+
+/* A type of a whole lane at its address in memory. */
+static int make_lane(const wr_lane *lane, MPI_Datatype *out)
+{
+    MPI_Datatype run, runs;
+    MPI_Aint place;
+    int one = 1;
+    int result = make_run(lane->run, &run);
+    if (result != MPI_SUCCESS)
+        return result;
+    result = PMPI_Type_create_hvector((int)lane->count, 1, (MPI_Aint)lane->stride, run, &runs);
+    PMPI_Type_free(&run);
+    if (result != MPI_SUCCESS)
+        return result;
+    PMPI_Get_address(lane->memory, &place);
+    result = PMPI_Type_create_struct(1, &one, &place, &runs, out);
+    PMPI_Type_free(&runs);
+    return result == MPI_SUCCESS ? PMPI_Type_commit(out) : result;
+}
+
+/* Counts and types per rank, as MPI_Alltoallw wants them: a rank's lanes must be next to each
+ * other. */
+typedef struct sides {
+    int *counts, *zeros;
+    MPI_Datatype *types;
+} sides;
+
+static int fill_side(wr_transport *t, int count, const wr_lane *lanes, wr_arena *memory, sides *out)
+{
+    out->counts = wr_arena_alloc(memory, t->size * (int64_t)sizeof(int));
+    out->zeros = wr_arena_alloc(memory, t->size * (int64_t)sizeof(int));
+    out->types = wr_arena_alloc(memory, t->size * (int64_t)sizeof(MPI_Datatype));
+    if (!out->counts || !out->zeros || !out->types)
+        return WEIR_ENOMEM;
+    for (int i = 0; i < t->size; i++) {
+        out->counts[i] = out->zeros[i] = 0;
+        out->types[i] = MPI_BYTE;
+    }
+    for (int i = 0; i < count; i++) {
+        int rank = lanes[i].rank;
+        MPI_Datatype one, both;
+        if (lanes[i].count > INT32_MAX)
+            return wr_fail(WEIR_ERANGE, "a lane of %lld runs", (long long)lanes[i].count);
+        int code = check(make_lane(&lanes[i], &one), "datatype");
+        if (code)
+            return code;
+        if (out->counts[rank]) { /* behind those the rank has already */
+            int lengths[] = {1, 1};
+            MPI_Aint places[] = {0, 0};
+            MPI_Datatype types[] = {out->types[rank], one};
+            PMPI_Type_create_struct(2, lengths, places, types, &both);
+            PMPI_Type_commit(&both);
+            PMPI_Type_free(&out->types[rank]);
+            PMPI_Type_free(&one);
+            one = both;
+        }
+        out->counts[rank] = 1;
+        out->types[rank] = one;
+    }
+    return 0;
+}
+
+static void free_side(wr_transport *t, sides *s)
+{
+    for (int i = 0; s->types && s->counts && i < t->size; i++)
+        if (s->counts[i])
+            PMPI_Type_free(&s->types[i]);
+}
+
+static int alltoall_mpi(wr_transport *t, int sends, const wr_lane *send, int receives,
+                        const wr_lane *receive)
+{
+    wr_arena memory = {0};
+    sides out = {0}, in = {0};
+    int code = fill_side(t, sends, send, &memory, &out);
+    if (!code)
+        code = fill_side(t, receives, receive, &memory, &in);
+    code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code); /* nobody is left alone in the collective */
+    if (!code)
+        code = check(PMPI_Alltoallw(MPI_BOTTOM, out.counts, out.zeros, out.types, MPI_BOTTOM,
+                                    in.counts, in.zeros, in.types, comm_of(t)),
+                     "all-to-all");
+    free_side(t, &out);
+    free_side(t, &in);
+    wr_arena_release(&memory);
+    return code;
+}
+
+static const wr_transport_ops mpi_ops = {
+    .name = "mpi",
+    .help = "messages by MPI, shared memory within a node",
+    .close = close_mpi,
+    .poke = poke_mpi,
+    .send = send_mpi,
+    .receive = receive_mpi,
+    .test = test_mpi,
+    .probe = probe_mpi,
+    .alltoall = alltoall_mpi,
+};
+
+/* Numbers the nodes: a rank's is that of the lowest rank that shares memory with it. */
+static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of)
+{
+    MPI_Comm comm = comm_of(t), node;
+    if (ranks_per_node > 0) {
+        for (int i = 0; i < t->size; i++)
+            node_of[i] = (int)(i / ranks_per_node);
+        return 0;
+    }
+    int code =
+        check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &node),
+              "find the ranks of this node");
+    if (code)
+        return code;
+    int first = t->rank;
+    code = check(PMPI_Bcast(&first, 1, MPI_INT, 0, node), "find the first rank of this node");
+    PMPI_Comm_free(&node);
+    if (!code)
+        code = check(PMPI_Allgather(&first, 1, MPI_INT, node_of, 1, MPI_INT, comm), "find nodes");
+    for (int i = 0, nodes = 0; !code && i < t->size; i++)
+        node_of[i] = node_of[i] == i ? nodes++ : node_of[node_of[i]];
+    return code;
+}
+
+/* Nothing here can fail on one rank alone, short of MPI itself. */
+static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
+{
+    int level = MPI_THREAD_SINGLE;
+    cpu_set_t cores;
+    int code = find_nodes(t, tunables->ranks_per_node, numbers);
+    if (code)
+        return code;
+    wr_transport_place(t, numbers);
+    PMPI_Query_thread(&level);
+    t->multiple = level == MPI_THREAD_MULTIPLE;
+    if (!sched_getaffinity(0, sizeof cores, &cores))
+        t->spins = CPU_COUNT(&cores) >= t->local_size ? SPINS : 0;
+    return 0;
+}
+
+/* All ranks' codes, and the first bad rank's details if it can tell them. */
+static int agree(MPI_Comm comm, int code)
+{
+    int rank, size;
+    weir_error details = *weir_error_last();
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    int first = code ? rank : size, lowest = size;
+    int lost = check(PMPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, comm), "agree");
+    if (lost || lowest == size)
+        return lost;
+    details.rank = rank;
+    lost = check(PMPI_Bcast(&details, sizeof details, MPI_BYTE, lowest, comm), "agree");
+    return lost ? lost : wr_error_raise(&details);
+}
+
+/* Rank 0's tunables for all. */
+static int unify(MPI_Comm comm, wr_tunables *tunables, bool *differed)
+{
+    wr_tunables own = *tunables;
+    int code = check(PMPI_Bcast(tunables, sizeof *tunables, MPI_BYTE, 0, comm), "share tunables");
+    *differed = !code && memcmp(&own, tunables, sizeof own) != 0;
+    return code;
+}
+
+/* The transport, its state and 2 * size numbers; all or none. */
+static wr_transport *alloc_all(MPI_Comm own, int **numbers)
+{
+    int rank, size;
+    PMPI_Comm_rank(own, &rank);
+    PMPI_Comm_size(own, &size);
+    wr_transport *t = wr_alloc(sizeof *t);
+    mpi_state *s = t ? wr_alloc(sizeof *s) : NULL;
+    *numbers = s ? wr_alloc_array(2 * (int64_t)size, sizeof **numbers) : NULL;
+    if (!*numbers) {
+        wr_free(s);
+        wr_free(t);
+        return NULL;
+    }
+    *s = (mpi_state){own};
+    *t = (wr_transport){.ops = &mpi_ops, .rank = rank, .size = size, .state = s};
+    return t;
+}
+
+int wr_transport_open_mpi(MPI_Comm comm, int code, wr_tunables *tunables, bool *differed,
+                          wr_transport **out)
+{
+    int rank, *numbers = NULL;
+    MPI_Comm own = MPI_COMM_NULL;
+    int lost = check(PMPI_Comm_rank(comm, &rank), "use the communicator");
+    if (!lost)
+        lost = check(PMPI_Comm_split(comm, 0, rank, &own), "split the communicator");
+    if (lost)
+        return lost; /* MPI itself fails: there is nobody to agree with */
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    wr_transport *t = code ? NULL : alloc_all(own, &numbers);
+    code = agree(own, t || code ? code : WEIR_ENOMEM);
+    if (!code)
+        code = unify(own, tunables, differed);
+    if (!code)
+        code = open_on(t, tunables, numbers);
+    if (!code) {
+        *out = t;
+        return 0;
+    }
+    if (t && !t->node_of)
+        wr_free(numbers);
+    if (t)
+        wr_transport_close(t);
+    else
+        PMPI_Comm_free(&own);
+    return code;
+}

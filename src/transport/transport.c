@@ -1,0 +1,217 @@
+/* What all transports share: blocking forms, collectives made of messages, regions. MPI's own
+ * collectives are not used, because two threads of a program may be in two of ours at once, told
+ * apart by tags, on one communicator. */
+#include "transport/transport.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "transport/region.h"
+
+/* Within a span of tags. */
+enum { TAG_REDUCE, TAG_BROADCAST, TAG_SPARSE, TAG_SPARSE_ODD, TAG_SPARSE_REST, TAG_BARRIER };
+
+enum { TAG_REGION = WR_TAG_MAX + 1 };
+
+void wr_transport_place(wr_transport *t, int *numbers)
+{
+    t->node_of = numbers;
+    t->local = numbers + t->size;
+    t->node = numbers[t->rank];
+    for (int i = 0; i < t->size; i++) {
+        t->nodes = numbers[i] >= t->nodes ? numbers[i] + 1 : t->nodes;
+        if (numbers[i] != t->node)
+            continue;
+        if (i == t->rank)
+            t->local_rank = t->local_size;
+        t->local[t->local_size++] = i;
+    }
+}
+
+void wr_transport_close(wr_transport *t)
+{
+    if (!t)
+        return;
+    wr_free(t->node_of);
+    t->ops->close(t);
+}
+
+static void poke(void *user)
+{
+    wr_transport *t = user;
+    t->ops->poke(t);
+}
+
+wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke)
+{
+    return (wr_waiter){.spins = t->spins, .poke = may_poke ? poke : NULL, .user = t};
+}
+
+int wr_request_wait(wr_transport *t, wr_request *r)
+{
+    bool over = false;
+    for (int tries = 0;;) {
+        int code = t->ops->test(t, r, &over);
+        if (code || over)
+            return code;
+        wr_backoff(&tries);
+    }
+}
+
+int wr_send(wr_transport *t, int to, int tag, const void *data, int64_t bytes)
+{
+    wr_request r;
+    int code = t->ops->send(t, (wr_parcel){to, bytes, data}, tag, false, &r);
+    return code ? code : wr_request_wait(t, &r);
+}
+
+int wr_receive(wr_transport *t, int from, int tag, void *data, int64_t bytes)
+{
+    wr_request r;
+    int code = t->ops->receive(t, (wr_place){from, bytes, data}, tag, &r);
+    return code ? code : wr_request_wait(t, &r);
+}
+
+/* Down a binomial tree from rank 0: who has it passes it on at ever smaller distances. */
+static int broadcast(wr_transport *t, int tag, void *data, int64_t bytes)
+{
+    int code = 0, step = 1;
+    while (step < t->size && !(t->rank & step))
+        step *= 2;
+    if (t->rank)
+        code = wr_receive(t, t->rank - step, tag, data, bytes);
+    for (step /= 2; !code && step > 0; step /= 2)
+        if (t->rank + step < t->size)
+            code = wr_send(t, t->rank + step, tag, data, bytes);
+    return code;
+}
+
+static void combine(enum wr_reduction reduction, int64_t *to, int64_t value)
+{
+    switch (reduction) {
+    case WR_SUM:
+        *to = (int64_t)((uint64_t)*to + (uint64_t)value);
+        break;
+    case WR_MIN:
+        *to = wr_min(*to, value);
+        break;
+    case WR_MAX:
+        *to = wr_max(*to, value);
+        break;
+    case WR_OR:
+        *to |= value;
+        break;
+    }
+}
+
+enum { MOST_VALUES = 64 };
+
+/* Up the same tree, then down again. */
+int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int count, int64_t *values)
+{
+    int64_t theirs[MOST_VALUES];
+    int64_t bytes = count * (int64_t)sizeof *values;
+    if (count > MOST_VALUES)
+        return wr_fail(WEIR_EINVAL, "allreduce of %d numbers", count);
+    int step = 1, code = 0;
+    for (; !code && step < t->size && !(t->rank & step); step *= 2) {
+        if (t->rank + step >= t->size)
+            continue;
+        code = wr_receive(t, t->rank + step, tag + TAG_REDUCE, theirs, bytes);
+        for (int i = 0; !code && i < count; i++)
+            combine(reduction, &values[i], theirs[i]);
+    }
+    if (!code && t->rank)
+        code = wr_send(t, t->rank - step, tag + TAG_REDUCE, values, bytes);
+    return code ? code : broadcast(t, tag + TAG_BROADCAST, values, bytes);
+}
+
+int wr_agree(wr_transport *t, int tag, int code)
+{
+    weir_error details = *weir_error_last();
+    int64_t first = code ? t->rank : t->size;
+    int lost = wr_allreduce(t, tag, WR_MIN, 1, &first);
+    if (lost)
+        return lost;
+    if (first == t->size)
+        return 0;
+    if (first == t->rank && details.rank < 0)
+        details.rank = t->rank;
+    if (first && t->rank == first)
+        lost = wr_send(t, 0, tag + TAG_REDUCE, &details, sizeof details);
+    if (first && t->rank == 0)
+        lost = wr_receive(t, (int)first, tag + TAG_REDUCE, &details, sizeof details);
+    if (!lost)
+        lost = broadcast(t, tag + TAG_BROADCAST, &details, sizeof details);
+    return lost ? lost : wr_error_raise(&details);
+}
+
+/* One rank of a node tells the others, and hears from each of them, how it went. */
+typedef struct verdict {
+    int code;
+    weir_error details;
+    char name[WR_REGION_NAME];
+} verdict;
+
+static void note(verdict *v, int code, int rank)
+{
+    if (!code || v->code)
+        return;
+    v->code = code;
+    v->details = *weir_error_last();
+    v->details.rank = rank;
+}
+
+/* The verdict of the node's first rank reaches the others. */
+static int spread(wr_transport *t, verdict *v)
+{
+    if (t->local_rank)
+        return wr_receive(t, t->local[0], TAG_REGION, v, sizeof *v);
+    int code = 0;
+    for (int i = 1; !code && i < t->local_size; i++)
+        code = wr_send(t, t->local[i], TAG_REGION, v, sizeof *v);
+    return code;
+}
+
+/* The others' verdicts reach the first rank, which keeps the first bad one. */
+static int gather(wr_transport *t, verdict *v)
+{
+    if (t->local_rank)
+        return wr_send(t, t->local[0], TAG_REGION, v, sizeof *v);
+    int code = 0;
+    for (int i = 1; !code && i < t->local_size; i++) {
+        verdict theirs;
+        code = wr_receive(t, t->local[i], TAG_REGION, &theirs, sizeof theirs);
+        if (!code && theirs.code && !v->code) {
+            v->code = theirs.code;
+            v->details = theirs.details;
+        }
+    }
+    return code;
+}
+
+int wr_region_open(wr_transport *t, const wr_tunables *tunables, int64_t bytes, wr_region *out)
+{
+    verdict v = {0};
+    wr_region region = {0};
+    bool first = t->local_rank == 0;
+    if (first)
+        note(&v, wr_segment_create(tunables->region_folder, bytes, v.name, &region), t->rank);
+    bool created = first && !v.code;
+    int code = spread(t, &v);
+    if (!code && !first && !v.code)
+        note(&v, wr_segment_open(v.name, bytes, &region), t->rank);
+    if (!code)
+        code = gather(t, &v);
+    if (created)
+        wr_segment_unlink(v.name);
+    if (!code)
+        code = spread(t, &v);
+    if (!code && v.code)
+        code = wr_error_raise(&v.details);
+    if (code)
+        wr_region_close(&region);
+    else
+        *out = region;
+    return code;
+}

@@ -1,0 +1,131 @@
+/* Bytes between ranks, and how to wait for them.
+ *
+ * A transport is one rank's end of a group of ranks: who it is, on which node, and a handful of
+ * operations. `mpi` works on a communicator of its own; `local` makes the ranks threads of one
+ * process, for tests. Messages between two ranks with one tag arrive in the order they were sent.
+ * Lengths are 64-bit; where MPI wants an int, mpi_transport.c cuts.
+ *
+ * Threads: a transport's messages are used by one thread at a time, unless `multiple` says that the
+ * MPI library allows more; tags keep the threads' messages apart. */
+#ifndef WR_TRANSPORT_TRANSPORT_H
+#define WR_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/tunables.h"
+#include "base/wait.h"
+
+/* A message under way; `parts` is 0 once it is over. Plain data, the caller's. */
+typedef struct wr_request {
+    int64_t parts;
+    void *inside;
+    _Alignas(8) char one[16];
+} wr_request;
+
+/* A message of a sparse exchange: to or from `rank`. */
+typedef struct wr_parcel {
+    int rank;
+    int64_t bytes;
+    const void *data;
+} wr_parcel;
+
+/* Where a message from `rank` goes. */
+typedef struct wr_place {
+    int rank;
+    int64_t bytes;
+    void *data;
+} wr_place;
+
+/* A strided piece of memory to or from `rank`: `count` runs of `run` bytes, `stride` apart. */
+typedef struct wr_lane {
+    int rank;
+    char *memory;
+    int64_t run, stride, count;
+} wr_lane;
+
+enum wr_reduction { WR_SUM, WR_MIN, WR_MAX, WR_OR };
+
+/* Memory shared by the ranks of a node, zeroed at first, at different addresses in each. */
+typedef struct wr_region {
+    char *base;
+    int64_t bytes;
+} wr_region;
+
+typedef struct wr_transport wr_transport;
+
+/* Errors of send and receive are returned at once or by test; after one the message is over. */
+typedef struct wr_transport_ops {
+    const char *name;
+    const char *help;
+    void (*close)(wr_transport *t);
+    /* Lets messages of other code make progress; called while waiting. */
+    void (*poke)(wr_transport *t);
+    /* `when_received`: over only when the receiver has it. Otherwise when the memory can be reused.
+     */
+    int (*send)(wr_transport *t, wr_parcel to, int tag, bool when_received, wr_request *r);
+    /* A longer message than `bytes` is cut to it and is an error; a shorter one is an error too. */
+    int (*receive)(wr_transport *t, wr_place from, int tag, wr_request *r);
+    int (*test)(wr_transport *t, wr_request *r, bool *over);
+    /* Whether a message with this tag can be received, from whom, and its length (below 2 GiB). */
+    int (*probe)(wr_transport *t, int tag, wr_parcel *from, bool *found);
+    /* [collective] Moves every rank's lanes at once, straight from and to their memory. */
+    int (*alltoall)(wr_transport *t, int sends, const wr_lane *send, int receives,
+                    const wr_lane *receive);
+} wr_transport_ops;
+
+struct wr_transport {
+    const wr_transport_ops *ops;
+    int rank, size;
+    int node, nodes; /* own node, number of nodes; numbered by their first ranks */
+    int local_rank, local_size;
+    int *node_of;  /* of each rank */
+    int *local;    /* ranks of the own node, ascending */
+    int spins;     /* for wr_waiter: 0 where the node has more ranks than cores */
+    bool multiple; /* several threads may use it at once */
+    void *state;
+};
+
+/* Tags are the caller's from 0 on; a sparse exchange and an allreduce use WR_TAG_SPAN of them. */
+enum { WR_TAG_SPAN = 8, WR_TAG_MAX = 32000 };
+
+/* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the second
+ * half of its 2 * size elements is filled here; ours from now on. */
+void wr_transport_place(wr_transport *t, int *numbers);
+void wr_transport_close(wr_transport *t);
+
+/* How to wait for a word in a region. `may_poke`: this thread may call MPI. */
+wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
+
+/* Memory shared by the ranks of this node, `bytes` on each; [collective on the node]. All of them
+ * fail alike: a full folder is WEIR_ENOSPC on every rank, not a signal later. */
+int wr_region_open(wr_transport *t, const wr_tunables *tunables, int64_t bytes, wr_region *out);
+void wr_region_close(wr_region *region);
+
+/* Starts, and waits for, one message. */
+int wr_send(wr_transport *t, int to, int tag, const void *data, int64_t bytes);
+int wr_receive(wr_transport *t, int from, int tag, void *data, int64_t bytes);
+int wr_request_wait(wr_transport *t, wr_request *r);
+
+/* [collective] Combines `count` numbers of every rank, in log2(size) rounds. */
+int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int count, int64_t *values);
+
+/* [collective] If any rank comes with code != 0, all return the code and details of the lowest such
+ * rank, its number included. */
+int wr_agree(wr_transport *t, int tag, int code);
+
+/* [collective] Everyone sends parcels to whom it wants, at most one to a rank, and gets those sent
+ * to it, in the order of senders' ranks; nobody knows beforehand from whom. Takes time with the
+ * number of partners and log2(size). `turn` counts the exchanges made with this tag, on every rank
+ * alike. What arrives lies in `memory`. */
+typedef struct wr_sparse {
+    int tag;
+    uint64_t turn;
+    wr_arena *memory;
+} wr_sparse;
+
+int wr_sparse_exchange(wr_transport *t, wr_sparse *exchange, int count, const wr_parcel *out,
+                       int *received, wr_parcel **in);
+
+#endif

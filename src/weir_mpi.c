@@ -1,0 +1,124 @@
+/* Worlds as attributes of communicators.
+ *
+ * A world ends with its communicator: MPI_Comm_free runs the attribute's delete callback on all
+ * ranks, so the internal communicator can be freed there. MPI_Finalize deletes the attributes of
+ * MPI_COMM_SELF first, while MPI still works: that callback ends all worlds left, by local actions
+ * only. Other communicators' callbacks may run later, even when MPI counts as finalised, and then
+ * find nothing to do. */
+#include "weir_mpi.h"
+
+#include <pthread.h>
+
+#include "transport/mpi_transport.h"
+
+/* The value of a communicator's attribute; outlives its world where MPI_Finalize ends that first.
+ */
+typedef struct keeper {
+    wr_world *world;
+    struct keeper *next;
+} keeper;
+
+/* The only state of the process: which attributes are ours, and whom to end at MPI_Finalize. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
+static keeper *keepers;
+
+static void forget(keeper *k)
+{
+    pthread_mutex_lock(&lock);
+    keeper **at = &keepers;
+    while (*at && *at != k)
+        at = &(*at)->next;
+    if (*at)
+        *at = k->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static int end_world(MPI_Comm comm, int key, void *value, void *unused)
+{
+    (void)comm, (void)key, (void)unused;
+    keeper *k = value;
+    forget(k);
+    wr_world_close(k->world);
+    wr_free(k);
+    return MPI_SUCCESS;
+}
+
+static int end_all(MPI_Comm comm, int key, void *value, void *unused)
+{
+    (void)comm, (void)key, (void)value, (void)unused;
+    pthread_mutex_lock(&lock);
+    for (keeper *k = keepers; k; k = k->next) {
+        wr_mpi_abandon(k->world->transport);
+        wr_world_close(k->world);
+        k->world = NULL;
+    }
+    keepers = NULL;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+static int make_keys(void)
+{
+    int result = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (world_key == MPI_KEYVAL_INVALID) {
+        result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_world, &world_key, NULL);
+        if (result == MPI_SUCCESS)
+            result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &self_key, NULL);
+        if (result == MPI_SUCCESS)
+            result = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    return result == MPI_SUCCESS ? 0 : wr_fail(WEIR_ETRANSPORT, "cannot create an MPI attribute");
+}
+
+static int new_world(MPI_Comm comm, wr_world **out)
+{
+    wr_tunables tunables;
+    wr_transport *transport;
+    bool differed = false;
+    wr_tunables_init(&tunables);
+    int code = wr_tunables_set_environment(&tunables);
+    code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
+    if (!code)
+        code = wr_world_open(transport, &tunables, out);
+    if (!code && differed)
+        wr_log_line(&(*out)->log, WR_LOG_WARN,
+                    "rank %d has other tunables than rank 0, whose count", transport->rank);
+    return code;
+}
+
+int wr_world_get(MPI_Comm comm, wr_world **out)
+{
+    if (!wr_mpi_alive())
+        return wr_fail(WEIR_ETRANSPORT, "MPI is not running");
+    int code = make_keys(), found = 0;
+    if (code)
+        return code;
+    keeper *k = NULL;
+    PMPI_Comm_get_attr(comm, world_key, &k, &found);
+    if (found && k) {
+        *out = k->world;
+        return 0;
+    }
+    wr_world *world;
+    code = new_world(comm, &world);
+    if (code)
+        return code;
+    k = wr_alloc(sizeof *k);
+    if (!k || PMPI_Comm_set_attr(comm, world_key, k) != MPI_SUCCESS)
+        code = wr_fail(WEIR_ENOMEM, "cannot keep the world of a communicator");
+    code = wr_agree(world->transport, 0, code);
+    if (code) {
+        wr_world_close(world);
+        wr_free(k);
+        return code;
+    }
+    pthread_mutex_lock(&lock);
+    *k = (keeper){world, keepers};
+    keepers = k;
+    pthread_mutex_unlock(&lock);
+    *out = world;
+    return 0;
+}

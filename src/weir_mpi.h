@@ -1,0 +1,14 @@
+/* From a communicator to its world. */
+#ifndef WR_WEIR_MPI_H
+#define WR_WEIR_MPI_H
+
+#include <mpi.h>
+
+#include "engine/world.h"
+
+/* [collective at the first call on a communicator, local afterwards] The world of `comm`, borrowed;
+ * it ends when the communicator is freed, or at MPI_Finalize. WEIR_ETRANSPORT where MPI is not
+ * running. */
+int wr_world_get(MPI_Comm comm, wr_world **out);
+
+#endif
