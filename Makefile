@@ -4,20 +4,24 @@
 # make lint                  style, warnings, rooms, symbols, packages
 # make bench                 figures; QUICK=1, SUITE=name
 # make docs                  rewrite the generated documents
-# make install PREFIX=...
+# make install PREFIX=...    /usr/local unless told
+# make help                  this
 MPI ?= openmpi
 PREFIX ?= /usr/local
 BUILD := build/$(MPI)
 CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
-export PATH := /usr/bin:/bin:$(PATH)
+ifeq ($(filter openmpi mpich,$(MPI)),)
+$(error MPI is "$(MPI)"; it must be openmpi or mpich)
+endif
 
-.PHONY: all setup demo test test-long sanitized lint bench docs install clean
+.PHONY: all setup demo test test-long sanitized lint bench docs install clean help
 all: setup
 	@$(call build,$(MPI))
 
 define build
-cmake --preset $(1) >build-$(1).log 2>&1 || { cat build-$(1).log; exit 1; }; rm -f build-$(1).log; \
+mkdir -p build && \
+{ cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; } && \
 cmake --build build/$(1)
 endef
 
@@ -44,13 +48,16 @@ lint: setup
 
 bench: all
 	@bench/run.py --mpi $(MPI) --build $(BUILD) --docs docs/benchmarks.md \
-	    $(if $(SUITE),--suite $(SUITE)) $(if $(QUICK),--quick)
+	    $(if $(SUITE),--suite $(SUITE)) $(if $(filter-out 0,$(QUICK)),--quick)
 
 docs: all
 	@$(BUILD)/tools/tunables_doc >docs/tunables.md
 
 install: all
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean:
 	rm -rf build
+
+help:
+	@sed -n 's/^# //p' Makefile

@@ -20,7 +20,11 @@ sys.dont_write_bytecode = True  # keeps __pycache__ out of the source folder
 import report
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAUNCH = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "-n"], "mpich": ["mpiexec.mpich", "-n"]}
+LAUNCH = {
+    "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n"],
+    "mpich": ["mpiexec.mpich", "-n"],
+}
+MOST_RANKS = {"openmpi": 1024, "mpich": 2}  # MPICH polls: with more ranks than cores it times itself
 ENVIRONMENT = {
     "openmpi": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
     "mpich": {},
@@ -48,16 +52,20 @@ def read_suites(path):
 
 
 def expand(command, mpi, bin_dir):
-    """The argument list; the first word that is not a launcher is a program of bin_dir."""
+    """The argument lists, one for each number of ranks in {mpirun N,N...}; the first word that is
+    not a launcher is a program of bin_dir."""
+    launcher = re.search(r"\{mpirun +([\d,]+)\}", command)
+    if launcher:
+        return [args for ranks in launcher[1].split(",") if int(ranks) <= MOST_RANKS[mpi]
+                for args in expand(command.replace(launcher[0], "\0" + ranks), mpi, bin_dir)]
     args, found = [], False
-    for word in re.findall(r"\{mpirun +\d+\}|\S+", command):
-        ranks = re.fullmatch(r"\{mpirun +(\d+)\}", word)
-        if ranks:
-            args += LAUNCH[mpi] + [ranks[1]]
+    for word in command.split():
+        if word.startswith("\0"):
+            args += LAUNCH[mpi] + [word[1:]]
         else:
             args.append(word if found else str(bin_dir / word))
             found = True
-    return args
+    return [args]
 
 
 def number(text, positive):
@@ -161,9 +169,9 @@ def judge(goal, value):
     return "ok" if report.COMPARE[operator](value, bound) else "miss"
 
 
-def run_suite(name, args, mpi):
-    """The rows of one suite; Failed or OSError say why there are none."""
-    suite, problem = Suite(name), None
+def run_command(suite, args, mpi):
+    """Adds what one command prints; Failed or OSError say why it cannot be used."""
+    problem = None
     environment = {**os.environ, **ENVIRONMENT[mpi]}
     with subprocess.Popen(args, stdout=subprocess.PIPE, env=environment, encoding="utf-8",
                           errors="replace") as process:
@@ -178,12 +186,18 @@ def run_suite(name, args, mpi):
                 continue
             record, case, text = line.split("\t")[:3]
             if record != "sample":
-                print(f"{name}: {case}: {text}", file=sys.stderr, flush=True)
+                print(f"{suite.name}: {case}: {text}", file=sys.stderr, flush=True)
     status = process.returncode
     if status:
         raise Failed(f"exit status {status}" if status > 0 else f"killed by signal {-status}")
     if problem:
         raise Failed(problem)
+
+
+def run_suite(name, commands, mpi):
+    suite = Suite(name)
+    for args in commands:
+        run_command(suite, args, mpi)
     return suite.rows()
 
 
@@ -194,9 +208,10 @@ def run_all(options, suites):
         # A suite that fails must not leave the figures of an earlier run on the page.
         path = options.build / "bench" / f"{name}.tsv"
         path.unlink(missing_ok=True)
-        args = expand(suites[name][0], options.mpi, options.build / "bin")
+        commands = expand(suites[name][0], options.mpi, options.build / "bin")
+        commands = [args + ["--quick"] * options.quick for args in commands]
         try:
-            results[name] = run_suite(name, args + ["--quick"] * options.quick, options.mpi)
+            results[name] = run_suite(name, commands, options.mpi)
             report.write_tsv(path, results[name])
         except Failed as error:
             reasons.append(f"suite {name}: {error}")

@@ -7,7 +7,7 @@
  *
  * A pattern never changes once built, so threads may share it. A pattern that is ordered (the
  * starts and the ends of its runs never decrease) can describe file access; one that is also
- * disjoint (no byte twice) can be written.
+ * disjoint (and no byte comes twice) can be written.
  *
  * All constructors: [local], copy what they are given, and return 0, WEIR_EINVAL, WEIR_ERANGE (an
  * offset or a number of bytes outside +-2^62) or WEIR_ENOMEM; *out is set only on success. */
@@ -47,13 +47,14 @@ WEIR_API int weir_pattern_repeat(const weir_pattern *pattern, int64_t count, int
                                  weir_pattern **out);
 
 /* A section of an n-dimensional array that starts at offset 0. Per dimension d it takes the indices
- * lo[d], lo[d] + step[d], ... before hi[d] (below it for a negative step), or, where index[d] is
- * not NULL, those listed there. Everything not set is NULL or 0. */
+ * lo[d], lo[d] + step[d], ... as long as they are below hi[d] or, for a negative step, above it (so
+ * hi[d] = -1 ends with index 0); or, where index[d] is not NULL, those listed there. A range may be
+ * empty; each index it takes must exist. What is not set is NULL or 0; `shape` must be set. */
 typedef struct weir_section {
     int dimensions;              /* 0 to WEIR_MAX_DIMENSIONS; 0 is a single element */
     int64_t element;             /* bytes of an element */
     const int64_t *shape;        /* of the whole array */
-    const int64_t *lo, *hi;      /* NULL: 0, the shape */
+    const int64_t *lo, *hi;      /* NULL: the whole dimension, in the direction of the step */
     const int64_t *step;         /* NULL: 1 everywhere; never 0 */
     const int64_t *const *index; /* NULL, or per dimension NULL or `count[d]` indices */
     const int64_t *count;        /* lengths of the index lists */

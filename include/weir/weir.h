@@ -1,4 +1,8 @@
-/* Weir: sections of arrays larger than memory, between files and MPI processes. */
+/* Weir: sections of arrays larger than memory, between files and MPI processes.
+ *
+ * Every function says who calls it: [collective] all ranks of the communicator, in the same order;
+ * [local] any rank for itself, without communication. Pointers may be NULL only where it says so.
+ */
 #ifndef WEIR_H
 #define WEIR_H
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { YIELDS = 8, POLITE_YIELDS = 256, NAP_US = 200 };
+enum { YIELDS = 8, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
 
 static void relax(void)
 {
@@ -33,22 +33,28 @@ static void futex_wait(wr_word *word, uint32_t seen, const struct timespec *limi
     atomic_fetch_sub(&word->sleepers, 1);
 }
 
+/* A nap costs 13 microseconds of CPU time on a virtual machine, so a long wait takes longer ones. */
+static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
+{
+    const struct timespec limit = duration(naps < SHORT_NAPS ? NAP_US : LONG_NAP_US);
+    futex_wait(word, seen, waiter->poke ? &limit : NULL);
+    if (waiter->poke)
+        waiter->poke(waiter->user);
+}
+
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
 {
-    const struct timespec nap = duration(NAP_US);
     uint32_t now;
     for (int i = 0; i < waiter->spins; i++) {
         if ((now = wr_word_get(word)) != seen)
             return now;
         relax();
     }
-    for (int i = 0; (now = wr_word_get(word)) == seen; i++) {
+    for (int i = 0; (now = wr_word_get(word)) == seen; i += i < YIELDS + SHORT_NAPS) {
         if (i < YIELDS)
             sched_yield();
         else
-            futex_wait(word, seen, waiter->poke ? &nap : NULL);
-        if (i >= YIELDS && waiter->poke)
-            waiter->poke(waiter->user);
+            nap(word, seen, i - YIELDS, waiter);
     }
     return now;
 }

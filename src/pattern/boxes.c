@@ -93,8 +93,9 @@ static int64_t list_boxes(const cutter *c, int64_t *box)
         for (int d = 0; d < c->boxes->dimensions; d++) {
             int64_t lo = box_lo(c, i, d), hi = box_hi(c, i, d);
             if (lo < 0 || hi > c->boxes->shape[d])
-                return wr_fail(WEIR_EINVAL, "box %lld reaches outside dimension %d", (long long)i,
-                               d);
+                return wr_fail(WEIR_EINVAL, "box %lld: [%lld, %lld) in dimension %d of size %lld",
+                               (long long)i, (long long)lo, (long long)hi, d,
+                               (long long)c->boxes->shape[d]);
             empty = empty || lo >= hi;
         }
         if (!empty)
@@ -108,6 +109,8 @@ int weir_pattern_boxes(const weir_boxes *boxes, weir_pattern **out)
     cutter c = {.boxes = boxes};
     wr_term all = WR_TERM_EMPTY;
     int code = wr_grid_init(&c.grid, boxes->dimensions, boxes->element, boxes->shape, boxes->order);
+    if (!code && boxes->count > 0 && boxes->dimensions && (!boxes->lo || !boxes->hi))
+        code = wr_fail(WEIR_EINVAL, "boxes without bounds");
     if (!code && (boxes->count < 0 || boxes->count > INT32_MAX))
         code = wr_fail(WEIR_EINVAL, "%lld boxes", (long long)boxes->count);
     if (code)

@@ -100,8 +100,9 @@ static int pack(const weir_pattern *pattern, wr_batch range, char *base, char *b
 {
     int64_t all = weir_pattern_bytes(pattern), first = range.data, bytes = range.run;
     if (first < 0 || bytes < 0 || first > all || bytes > all - first)
-        return wr_fail(WEIR_EINVAL, "pattern: data [%lld, +%lld) of %lld bytes", (long long)first,
-                       (long long)bytes, (long long)all);
+        return wr_fail(WEIR_EINVAL, "%s: %lld bytes from %lld on, of a pattern of %lld",
+                       packing == WR_PACK ? "pack" : "unpack", (long long)bytes, (long long)first,
+                       (long long)all);
     wr_cursor c;
     wr_cursor_init(&c, pattern);
     wr_cursor_seek_data(&c, first);

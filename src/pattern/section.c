@@ -25,6 +25,8 @@ int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *
     if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
         return wr_fail(WEIR_EINVAL, "array of %d dimensions; at most %d are possible", dimensions,
                        WEIR_MAX_DIMENSIONS);
+    if (dimensions && !shape)
+        return wr_fail(WEIR_EINVAL, "array of %d dimensions without a shape", dimensions);
     if (element <= 0 || element > WR_OFFSET_MAX)
         return wr_fail(WEIR_EINVAL, "array elements of %lld bytes", (long long)element);
     grid->dimensions = dimensions;
@@ -52,15 +54,14 @@ typedef struct axis {
 
 static int outside(int64_t index, int d, int64_t size)
 {
-    return wr_fail(WEIR_EINVAL, "section: index %lld in dimension %d, which has size %lld",
+    return wr_fail(WEIR_EINVAL, "section: takes index %lld in dimension %d, which has size %lld",
                    (long long)index, d, (long long)size);
 }
 
 static int check_list(const axis *a, int d, int64_t size)
 {
     if (a->count < 0)
-        return wr_fail(WEIR_EINVAL, "section: %lld indices in dimension %d", (long long)a->count,
-                       d);
+        return wr_fail(WEIR_EINVAL, "section: index list without its count in dimension %d", d);
     for (int64_t i = 0; i < a->count; i++)
         if (a->index[i] < 0 || a->index[i] >= size)
             return outside(a->index[i], d, size);
@@ -74,8 +75,9 @@ static int get_axis(const weir_section *s, int d, axis *a)
         *a = (axis){.index = s->index[d], .count = s->count ? s->count[d] : -1};
         return check_list(a, d, s->shape[d]);
     }
-    int64_t lo = s->lo ? s->lo[d] : 0, hi = s->hi ? s->hi[d] : s->shape[d];
     int64_t step = s->step ? s->step[d] : 1, span;
+    int64_t lo = s->lo ? s->lo[d] : step > 0 ? 0 : s->shape[d] - 1;
+    int64_t hi = s->hi ? s->hi[d] : step > 0 ? s->shape[d] : -1;
     if (step == 0 || step == INT64_MIN)
         return wr_fail(WEIR_EINVAL, "section: step %lld in dimension %d", (long long)step, d);
     if (!(step > 0 ? wr_sub(hi, lo, &span) : wr_sub(lo, hi, &span)))

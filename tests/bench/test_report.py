@@ -168,10 +168,11 @@ def test_mpirun_is_expanded(bench):
     sys.path.insert(0, str(bench.folder))
     run = importlib.import_module("run")
     bin_dir = pathlib.Path("b", "bin")
-    assert run.expand("{mpirun 4} prog a", "mpich", bin_dir) == [
-        "mpiexec.mpich", "-n", "4", "b/bin/prog", "a"]
-    assert run.expand("prog {mpirun 2}", "openmpi", bin_dir) == [
-        "b/bin/prog", "mpirun.openmpi", "--oversubscribe", "-n", "2"]
+    assert run.expand("{mpirun 2,4} prog a", "mpich", bin_dir) == [
+        ["mpiexec.mpich", "-n", "2", "b/bin/prog", "a"]]
+    launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n"]
+    assert run.expand("prog {mpirun 2,16}", "openmpi", bin_dir) == [
+        ["b/bin/prog", *launch, "2"], ["b/bin/prog", *launch, "16"]]
 
 
 def test_wide_range_is_logarithmic(bench):

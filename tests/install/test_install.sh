@@ -17,8 +17,8 @@ cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.20)
 project(user C)
 find_package(weir-$mpi REQUIRED)
-add_executable(section $source/examples/strided_section.c)
-target_link_libraries(section PRIVATE weir::weir)
+add_executable(section "$source/examples/strided_section.c")
+target_link_libraries(section PRIVATE weir::$mpi)
 END
 cmake -G Ninja -S "$work/project" -B "$work/project/build" \
     -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null

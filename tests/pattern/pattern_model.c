@@ -248,7 +248,7 @@ static void check_packing(rng *r, const modelled *m)
         memory[1][cell(m->offset[first + i])] = buffer[0][i];
     CHECK(!memcmp(memory[0], memory[1], MEMORY));
     CHECK_FAILS(weir_pattern_pack(m->pattern, first, m->bytes - first + 1, base, buffer[0]),
-                WEIR_EINVAL, "data");
+                WEIR_EINVAL, "pack: ");
 }
 
 /* Copies from a to b, as far as the shorter goes. */

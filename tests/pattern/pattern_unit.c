@@ -112,6 +112,19 @@ static void test_forever(void)
     weir_pattern_free(nothing);
 }
 
+/* Without bounds a negative step takes the whole dimension, backwards. */
+static void test_reversed(void)
+{
+    int64_t shape[] = {3, 4}, back[] = {-1, -1};
+    weir_section s = {.dimensions = 2, .element = 1, .shape = shape, .step = back};
+    weir_pattern *p;
+    char array[] = "abcdefghijkl", reversed[13] = "";
+    CHECK(!weir_pattern_section(&s, &p));
+    CHECK(!weir_pattern_pack(p, 0, 12, array, reversed));
+    CHECK(!strcmp(reversed, "lkjihgfedcba"));
+    weir_pattern_free(p);
+}
+
 static void test_bad_input(void)
 {
     weir_pattern *p = NULL, *q = strided(0, 2, 1, 4);
@@ -132,7 +145,8 @@ static void test_bad_input(void)
     CHECK_FAILS(weir_pattern_concat(1, (int64_t[]){INT64_MAX}, (const weir_pattern *[]){q}, &p),
                 WEIR_ERANGE, "pattern");
     CHECK_FAILS(weir_pattern_repeat(q, WEIR_FOREVER, INT64_MIN, &p), WEIR_ERANGE, "extent");
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "index 4 in dimension 1");
+    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL,
+                "takes index 4 in dimension 1, which has size 4");
     s.step = step;
     CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "step 0 in dimension 0");
     s.step = NULL;
@@ -151,10 +165,17 @@ static void test_bad_input(void)
     shape[1] = -4;
     CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "size -4");
     shape[1] = 4;
+    s.count = NULL;
+    s.index = index;
+    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "without its count in dimension 0");
+    s.index = NULL;
+    s.shape = NULL;
+    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "without a shape");
+    s.shape = shape;
     s.element = 0;
     CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "elements of 0 bytes");
     weir_boxes b = {.dimensions = 2, .element = 4, .shape = shape, .count = 1, .lo = lo, .hi = hi};
-    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "box 0 reaches outside dimension 1");
+    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "box 0: [0, 5) in dimension 1 of size 4");
     CHECK(!p);
     weir_pattern_free(q);
 }
@@ -356,6 +377,7 @@ int main(void)
     test_boxes_join();
     test_enormous();
     test_forever();
+    test_reversed();
     test_bad_input();
     test_too_deep();
     test_failing_allocations();
