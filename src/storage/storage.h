@@ -13,7 +13,7 @@
  * Invariants
  *   S1  done is the longest prefix of the transfer's bytes known to be moved
  *   S2  a transfer that comes back with error == 0 is complete, or a read whose next byte lies at
- * or past the end of the file */
+ *       or past the end of the file */
 #ifndef WR_STORAGE_STORAGE_H
 #define WR_STORAGE_STORAGE_H
 
@@ -36,10 +36,15 @@ typedef struct wr_transfer {
     int64_t done; /* bytes moved, in data order; 0 when submitted */
     int error;    /* 0 or an errno */
 
-    struct wr_transfer *next; /* while submitted: the storage's */
-    int64_t tried;            /* while submitted: what `done` was before the latest attempt */
-    int64_t pending;          /* while submitted: parts under way, for backends that cut it up */
-    int64_t reached;          /* while submitted: lowest position where a part stopped short */
+    /* The storage's while submitted. */
+    struct wr_transfer *next; /* the caller's until then: what is submitted together */
+    int64_t tried;            /* what `done` was before the latest attempt */
+    int64_t stalls;           /* attempts in a row that were interrupted before anything moved */
+    int64_t claimed;          /* parts start from here (parts.h) */
+    int64_t pending;          /* parts under way */
+    int64_t reached;          /* lowest position where a part stopped short */
+    int64_t due;              /* when `fault` lets it come back */
+    bool marked;              /* chosen by `fault` */
 } wr_transfer;
 
 static inline int64_t wr_transfer_bytes(const wr_transfer *t)
@@ -51,7 +56,7 @@ static inline int64_t wr_transfer_bytes(const wr_transfer *t)
 typedef struct wr_cost {
     int64_t call_ns; /* per call, small and in the page cache */
     int64_t mib_ns;  /* per MiB of a large transfer */
-    int64_t scaling; /* percent: how much more two ranks together move than one */
+    int64_t scaling; /* percent: what two ranks together move of what one does; 200: twice */
 } wr_cost;
 
 typedef struct wr_storage_facts {
@@ -77,22 +82,23 @@ typedef struct wr_storage_ops {
     const char *help;
     int (*open)(wr_storage *s, int flags);
     void (*close)(wr_storage *s);
-    /* Starts an attempt at everything from t->done on; must not fail: errors are t's. */
+    /* Starts an attempt at everything from t->done on, of t and of all that hangs on t->next; must
+     * not fail: errors are t's. */
     void (*submit)(wr_storage *s, wr_transfer *t);
     /* A transfer whose attempt is over, `done` and `error` set, or NULL: none is under way, or none
-     * is over yet and !wait. */
+     * is over yet and !wait. A short attempt has no error of its own: the front makes another. */
     wr_transfer *(*reap)(wr_storage *s, bool wait);
     int (*get_size)(wr_storage *s, int64_t *size);
     int (*set_size)(wr_storage *s, int64_t size);
     int (*sync)(wr_storage *s);
-    /* Tries to lock, or unlocks, the range between processes: 0, EAGAIN if another holds it, or an
-     * errno. */
+    /* Tries to lock, or unlocks, the range between processes (enum wr_lock_kind): 0, EAGAIN if
+     * another holds it, or an errno. Several threads may call it. */
     int (*lock)(wr_storage *s, int kind, int64_t lo, int64_t hi);
 } wr_storage_ops;
 
 struct wr_storage {
     const wr_storage_ops *ops;
-    char *path;
+    char *path;                  /* of the innermost; wrappers share it */
     const wr_tunables *tunables; /* borrowed */
     const wr_log *log;           /* borrowed, or NULL */
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
@@ -101,17 +107,19 @@ struct wr_storage {
     wr_storage *inner;             /* of a wrapper */
     void *state;                   /* the backend's */
     int64_t outstanding;           /* submitted and not reaped */
+    wr_transfer *over;             /* of these, what never reached the backend */
     struct wr_range_table *ranges; /* of lock.c */
 };
 
 typedef struct wr_storage_options {
-    const wr_tunables *tunables; /* storage, direct, fault, disks; borrowed until close */
+    const wr_tunables *tunables; /* storage, direct, fault, io_*; borrowed until close */
     const wr_log *log;
     wr_budget *budget;
     wr_trace *trace;
 } wr_storage_options;
 
-/* The backends, ended by NULL; `auto` takes the first that opens. */
+/* The backends, ended by NULL. Where the kernel refuses one, the next takes its place, up to posix;
+ * what `auto` means is decision 004. */
 extern const wr_storage_ops *const wr_storage_backends[];
 
 /* Opens `path` with the backend the tunables name, or, where the kernel refuses it, the next one:
@@ -123,7 +131,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
 /* Reaps what is outstanding first. NULL is fine. */
 void wr_storage_close(wr_storage *s);
 
-/* Takes t (and whatever hangs on t->next) until it is reaped. */
+/* Takes t, and whatever hangs on t->next, until each is reaped. */
 void wr_storage_submit(wr_storage *s, wr_transfer *t);
 
 /* The next transfer that is over, or NULL: nothing is outstanding, or nothing is over and !wait. */

@@ -1,0 +1,203 @@
+/* Prices by trying: small and large transfers, alone and two threads at a time. */
+#include "storage/costs.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "storage/backends.h"
+
+/* A local disk behind a page cache, on the slow side. */
+const wr_storage_facts wr_storage_default_facts = {
+    .cost = {[WR_READ] = {.call_ns = 700, .mib_ns = 150000, .scaling = 150},
+             [WR_WRITE] = {.call_ns = 1500, .mib_ns = 300000, .scaling = 110}},
+    .alignment = 1,
+    .local = true,
+};
+
+/* Each of two sides has a region of the file and a chunk of memory; PHASE_NS times eight phases is
+ * less than the 15 ms promised. */
+enum { SIDES = 2, CHUNK = 1 << 20, REGION = 2 * CHUNK, SMALL = 64, PHASE_NS = 1500000 };
+
+typedef struct side {
+    wr_storage *storage;
+    char *memory;
+    int64_t base;
+    enum wr_direction direction;
+    int64_t moved, elapsed_ns; /* of the latest phase; -1: failed */
+} side;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Transfers of `size` bytes through the region again and again. Returns ns per transfer. */
+static int64_t run_phase(side *x, int64_t size)
+{
+    int64_t start = now_ns(), done = 0;
+    do {
+        wr_transfer t = {.direction = x->direction,
+                         .offset = x->base + done * size % REGION,
+                         .run = size,
+                         .count = 1,
+                         .memory = x->memory};
+        if (wr_storage_run(x->storage, &t)) {
+            x->moved = -1;
+            return -1;
+        }
+        done++;
+        x->elapsed_ns = now_ns() - start;
+    } while (x->elapsed_ns < PHASE_NS);
+    x->moved = done * size;
+    return x->elapsed_ns / done;
+}
+
+static void *run_large(void *user)
+{
+    run_phase(user, CHUNK);
+    return NULL;
+}
+
+/* Bytes per ms of both sides at a time, or -1. */
+static int64_t run_together(side *sides)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, run_large, &sides[1]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return -1;
+    run_phase(&sides[0], CHUNK);
+    pthread_join(thread, NULL);
+    int64_t rate = 0;
+    for (int i = 0; i < SIDES; i++) {
+        if (sides[i].moved < 0)
+            return -1;
+        rate += sides[i].moved * 1000000 / wr_max(sides[i].elapsed_ns, 1);
+    }
+    return rate;
+}
+
+static bool measure_direction(side *sides, enum wr_direction direction, wr_cost *cost)
+{
+    for (int i = 0; i < SIDES; i++)
+        sides[i].direction = direction;
+    int64_t large = run_phase(&sides[0], CHUNK);
+    int64_t small = run_phase(&sides[0], SMALL);
+    int64_t both = run_together(sides);
+    if (large < 0 || small < 0 || both < 0)
+        return false;
+    int64_t alone = (int64_t)CHUNK * 1000000 / wr_max(large, 1);
+    *cost = (wr_cost){.call_ns = wr_max(small, 1),
+                      .mib_ns = wr_max(large, 1),
+                      .scaling = wr_max(both * 100 / wr_max(alone, 1), 1)};
+    return true;
+}
+
+/* The second side writes its region first: reading must not meet the end of the file. */
+static bool measure_all(side *sides, wr_storage_facts *out)
+{
+    sides[1].direction = WR_WRITE;
+    return run_phase(&sides[1], CHUNK) >= 0 &&
+           measure_direction(sides, WR_WRITE, &out->cost[WR_WRITE]) &&
+           measure_direction(sides, WR_READ, &out->cost[WR_READ]);
+}
+
+static bool open_side(side *x, const char *path, const wr_storage_options *options, int i)
+{
+    int flags = WR_OPEN_READ | WR_OPEN_WRITE | (i ? 0 : WR_OPEN_CREATE | WR_OPEN_EXCLUSIVE);
+    x->base = i * (int64_t)REGION;
+    x->memory = wr_alloc(CHUNK);
+    if (!x->memory)
+        return false;
+    memset(x->memory, 1, CHUNK);
+    return !wr_storage_open(path, flags, options, &x->storage);
+}
+
+static void ask_direct(const char *path, const wr_storage_options *options, wr_storage_facts *out)
+{
+    wr_tunables tunables = *options->tunables;
+    tunables.direct.which = WR_SWITCH_ALWAYS;
+    tunables.storage.which = WR_STORAGE_POSIX;
+    wr_storage_options other = {.tunables = &tunables};
+    wr_storage *s;
+    if (wr_storage_open(path, WR_OPEN_READ, &other, &s))
+        return;
+    out->direct = s->facts.direct;
+    out->alignment = s->facts.alignment;
+    wr_storage_close(s);
+}
+
+static bool measure_file(const char *path, const wr_tunables *tunables, wr_storage_facts *out)
+{
+    side sides[SIDES] = {0};
+    wr_tunables plain = *tunables;
+    plain.fault.which = WR_FAULT_NONE;
+    wr_storage_options options = {.tunables = &plain};
+    bool good = true;
+    for (int i = 0; i < SIDES && good; i++)
+        good = open_side(&sides[i], path, &options, i);
+    if (good)
+        ask_direct(path, &options, out);
+    if (sides[0].storage) {
+        out->local = sides[0].storage->facts.local;
+        unlink(path);
+    }
+    good = good && measure_all(sides, out);
+    for (int i = 0; i < SIDES; i++) {
+        wr_storage_close(sides[i].storage);
+        wr_free(sides[i].memory);
+    }
+    return good;
+}
+
+void wr_storage_measure(const char *folder, const wr_tunables *tunables, const wr_log *log,
+                        wr_storage_facts *out)
+{
+    char path[WR_TUNABLE_TEXT];
+    wr_storage_facts facts = wr_storage_default_facts;
+    int length = snprintf(path, sizeof path, "%s/.weir-costs-%lld-%lld", folder,
+                          (long long)getpid(), (long long)now_ns());
+    *out = facts;
+    if (tunables->storage.which == WR_STORAGE_MEM)
+        return;
+    if (length < (int)sizeof path && measure_file(path, tunables, &facts)) {
+        *out = facts;
+        return;
+    }
+    wr_log_line(log, WR_LOG_INFO, "%s: costs not measured: %s; using built-in ones", folder,
+                length < (int)sizeof path ? weir_error_last()->text : "path too long");
+}
+
+void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunables,
+                  const wr_log *log, wr_storage_facts *out)
+{
+    struct stat status;
+    int64_t storage = tunables->storage.which, direct = tunables->direct.which;
+    if (stat(folder, &status)) {
+        wr_storage_measure(folder, tunables, log, out);
+        return;
+    }
+    for (int64_t i = 0; i < wr_min(costs->count, WR_COSTS_KEPT); i++)
+        if (costs->kept[i].device == status.st_dev && costs->kept[i].storage == storage &&
+            costs->kept[i].direct == direct) {
+            *out = costs->kept[i].facts;
+            return;
+        }
+    wr_storage_measure(folder, tunables, log, out);
+    int64_t place = costs->count++ % WR_COSTS_KEPT;
+    costs->kept[place].device = status.st_dev;
+    costs->kept[place].storage = storage;
+    costs->kept[place].direct = direct;
+    costs->kept[place].facts = *out;
+}

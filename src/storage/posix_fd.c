@@ -1,0 +1,380 @@
+/* Descriptors and the pieces that go through them. */
+#include "storage/posix_fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "storage/lock.h"
+
+/* PAGE is also the least alignment of bodies: a page dirtied through the cache by a head must not
+ * be written back over what went past the cache. LONGEST is below what the kernel moves at once. */
+enum { PAGE = 4096, LONGEST = 1 << 30 };
+
+/* File systems that other machines write to as well, by statfs's f_type. */
+static const uint32_t networks[] = {
+    0x6969,     /* NFS */
+    0x0BD00BD0, /* Lustre */
+    0x47504653, /* GPFS */
+    0xFF534D42, /* CIFS */
+    0xFE534D42, /* SMB2 */
+    0x0000517B, /* SMB */
+    0x65735546, /* FUSE */
+    0x00C36400, /* Ceph */
+    0x19830326, /* BeeGFS */
+    0x20030528, /* OrangeFS */
+    0xAAD7AAEA, /* PanFS */
+    0x5346414F, /* AFS */
+    0x01021997, /* 9P */
+    0x01161970, /* GFS2 */
+    0x7461636F, /* OCFS2 */
+};
+
+static bool is_local(int fd)
+{
+    struct statfs system;
+    if (fstatfs(fd, &system))
+        return false;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        if ((uint32_t)system.f_type == networks[i])
+            return false;
+    return true;
+}
+
+static int system_flags(int flags)
+{
+    int access = O_RDONLY;
+    if (flags & WR_OPEN_WRITE)
+        access = flags & WR_OPEN_READ ? O_RDWR : O_WRONLY;
+    return access | O_CLOEXEC | (flags & WR_OPEN_CREATE ? O_CREAT : 0) |
+           (flags & WR_OPEN_EXCLUSIVE ? O_EXCL : 0) | (flags & WR_OPEN_TRUNCATE ? O_TRUNC : 0);
+}
+
+/* Interrupted only where opening waits: network file systems. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static void ask_alignment(wr_fd *f)
+{
+    f->align = f->memory_align = PAGE;
+#ifdef STATX_DIOALIGN
+    struct statx facts;
+    if (!statx(f->buffered, "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) &&
+        (facts.stx_mask & STATX_DIOALIGN) && facts.stx_dio_offset_align) {
+        f->align = wr_max(facts.stx_dio_offset_align, PAGE);
+        f->memory_align = wr_max(facts.stx_dio_mem_align, 1);
+    }
+#endif
+}
+
+/* Through /proc, so that it is the same file even if the path has come to name another. */
+static void open_direct(wr_storage *s, wr_fd *f, int flags)
+{
+    char same[40];
+    snprintf(same, sizeof same, "/proc/self/fd/%d", f->buffered);
+    f->direct = open_file(same, (flags & O_ACCMODE) | O_CLOEXEC | O_DIRECT);
+    if (f->direct < 0) {
+        wr_log_line(s->log, WR_LOG_INFO, "%s: no direct access: %s", s->path, strerror(errno));
+        return;
+    }
+    ask_alignment(f);
+    s->facts.direct = true;
+    s->facts.alignment = f->align;
+}
+
+int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
+{
+    *f = (wr_fd){.direct = -1,
+                 .readable = flags & WR_OPEN_READ || !(flags & WR_OPEN_WRITE),
+                 .writable = flags & WR_OPEN_WRITE};
+    f->buffered = open_file(path, system_flags(flags));
+    if (f->buffered < 0)
+        return wr_fail_system(errno, s->path, -1, "open");
+    struct stat status;
+    int wrong = fstat(f->buffered, &status) ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+    if (wrong) {
+        wr_fd_close(f);
+        return wr_fail_system(wrong, s->path, -1, "open");
+    }
+    s->facts.alignment = 1;
+    s->facts.direct = false;
+    s->facts.local = is_local(f->buffered);
+    if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
+        open_direct(s, f, system_flags(flags));
+    return 0;
+}
+
+void wr_fd_close(wr_fd *f)
+{
+    if (f->direct >= 0)
+        close(f->direct);
+    if (f->buffered >= 0)
+        close(f->buffered);
+    f->direct = f->buffered = -1;
+}
+
+/* Not fstat, which says 0 for a block device. Transfers do not use the file's position. */
+int wr_fd_get_size(wr_storage *s, int64_t *size)
+{
+    const wr_fd *f = s->state;
+    off_t end = lseek(f->buffered, 0, SEEK_END);
+    if (end < 0)
+        return wr_fail_system(errno, s->path, -1, "get the size of");
+    *size = end;
+    return 0;
+}
+
+int wr_fd_set_size(wr_storage *s, int64_t size)
+{
+    const wr_fd *f = s->state;
+    int wrong;
+    do
+        wrong = ftruncate(f->buffered, size);
+    while (wrong && errno == EINTR);
+    return wrong ? wr_fail_system(errno, s->path, size, "set the size of") : 0;
+}
+
+int wr_fd_sync(wr_storage *s)
+{
+    const wr_fd *f = s->state;
+    int wrong;
+    do
+        wrong = fsync(f->buffered);
+    while (wrong && errno == EINTR);
+    return wrong ? wr_fail_system(errno, s->path, -1, "sync") : 0;
+}
+
+/* The kernel wants a readable descriptor for a shared lock and a writable one for an exclusive one.
+ * Who cannot write needs no more than that nobody else does. */
+int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
+{
+    const wr_fd *f = s->state;
+    short type = F_UNLCK;
+    if (kind == WR_LOCK_SHARED)
+        type = f->readable ? F_RDLCK : F_WRLCK;
+    else if (kind == WR_LOCK_EXCLUSIVE)
+        type = f->writable ? F_WRLCK : F_RDLCK;
+    struct flock range = {.l_type = type,
+                          .l_whence = SEEK_SET,
+                          .l_start = lo,
+                          .l_len = hi == INT64_MAX ? 0 : hi - lo};
+    if (!fcntl(f->buffered, F_OFD_SETLK, &range))
+        return 0;
+    return errno == EACCES || errno == EINTR ? EAGAIN : errno;
+}
+
+void wr_lane_init(wr_lane *lane, wr_storage *s, wr_fd *f)
+{
+    *lane = (wr_lane){.storage = s, .fd = f};
+}
+
+static void *take(wr_lane *lane, int64_t bytes)
+{
+    if (wr_budget_take(lane->storage->budget, bytes))
+        return NULL;
+    void *memory = wr_alloc(bytes);
+    if (!memory)
+        wr_budget_give(lane->storage->budget, bytes);
+    return memory;
+}
+
+static void give(wr_lane *lane, void *memory, int64_t bytes)
+{
+    if (memory)
+        wr_budget_give(lane->storage->budget, bytes);
+    wr_free(memory);
+}
+
+enum { IOV_BYTES = WR_IOVS * (int)sizeof(struct iovec) };
+
+static bool need_iov(wr_lane *lane)
+{
+    if (!lane->iov)
+        lane->iov = take(lane, IOV_BYTES);
+    return lane->iov;
+}
+
+static int64_t bounce_bytes(const wr_lane *lane)
+{
+    return WR_BOUNCE + lane->fd->memory_align;
+}
+
+static bool need_bounce(wr_lane *lane)
+{
+    if (!lane->bounce)
+        lane->bounce = take(lane, bounce_bytes(lane));
+    return lane->bounce;
+}
+
+static char *aligned_bounce(const wr_lane *lane)
+{
+    uintptr_t align = (uintptr_t)lane->fd->memory_align;
+    return lane->bounce + (align - (uintptr_t)lane->bounce % align) % align;
+}
+
+void wr_lane_release(wr_lane *lane)
+{
+    give(lane, lane->iov, IOV_BYTES);
+    if (lane->bounce)
+        give(lane, lane->bounce, bounce_bytes(lane));
+    lane->iov = NULL;
+    lane->bounce = NULL;
+}
+
+/* A stretch of a transfer that is one extent in the file. */
+typedef struct stretch {
+    char *memory;
+    int64_t offset, bytes;
+    int64_t near; /* how much of it is one extent in memory */
+} stretch;
+
+static stretch locate(const wr_transfer *t, int64_t at, int64_t end)
+{
+    int64_t bytes = wr_min(end - at, LONGEST);
+    if (wr_transfer_is_flat(t))
+        return (stretch){t->memory + at, t->offset + at, bytes, bytes};
+    int64_t i = at / t->run, in = at % t->run;
+    stretch x = {.memory = t->memory + i * t->memory_stride + in,
+                 .offset = t->offset + i * t->stride + in,
+                 .near = wr_min(t->run - in, bytes)};
+    x.bytes = t->stride == t->run ? bytes : x.near;
+    if (t->memory_stride == t->run)
+        x.near = x.bytes;
+    return x;
+}
+
+/* Copies data [at, at + bytes) of t's memory to or from a flat buffer. */
+static void copy_runs(const wr_transfer *t, int64_t at, char *flat, int64_t bytes)
+{
+    for (int64_t end = at + bytes; at < end;) {
+        stretch x = locate(t, at, end);
+        if (t->direction == WR_WRITE)
+            memcpy(flat, x.memory, (size_t)x.near);
+        else
+            memcpy(x.memory, flat, (size_t)x.near);
+        flat += x.near;
+        at += x.near;
+    }
+}
+
+static bool is_aligned(const void *memory, int64_t align)
+{
+    return (uintptr_t)memory % (uintptr_t)align == 0;
+}
+
+/* Whether entries for x's runs can go through the direct descriptor. */
+static bool entries_aligned(const wr_fd *f, const wr_transfer *t, const stretch *x)
+{
+    return t->run % f->align == 0 && t->memory_stride % f->memory_align == 0 &&
+           is_aligned(x->memory, f->memory_align);
+}
+
+static void list_entries(wr_lane *lane, const wr_transfer *t, int64_t at, wr_piece *piece)
+{
+    int64_t end = at + piece->bytes;
+    while (at < end && piece->entries < WR_IOVS) {
+        stretch x = locate(t, at, end);
+        lane->iov[piece->entries++] = (struct iovec){x.memory, (size_t)x.near};
+        at += x.near;
+    }
+    piece->bytes -= end - at;
+}
+
+static void bounce_piece(wr_lane *lane, const wr_transfer *t, int64_t at, wr_piece *piece)
+{
+    piece->bytes = wr_min(piece->bytes, WR_BOUNCE);
+    piece->memory = aligned_bounce(lane);
+    piece->bounced = true;
+    if (t->direction == WR_WRITE)
+        copy_runs(t, at, piece->memory, piece->bytes);
+}
+
+/* The body of x through the direct descriptor; false if x starts with a head or is a tail, or the
+ * body would need a bounce buffer and there is none. */
+static bool cut_direct(wr_lane *lane, const wr_transfer *t, int64_t at, stretch *x, wr_piece *piece)
+{
+    const wr_fd *f = lane->fd;
+    int64_t past = x->offset % f->align;
+    if (past) {
+        x->bytes = wr_min(x->bytes, f->align - past);
+        return false;
+    }
+    int64_t body = x->bytes - x->bytes % f->align;
+    if (!body)
+        return false;
+    bool plain = x->near >= body && is_aligned(x->memory, f->memory_align);
+    bool listed = !plain && entries_aligned(f, t, x) && need_iov(lane);
+    if (!plain && !listed && !need_bounce(lane))
+        return false;
+    piece->fd = f->direct;
+    piece->bytes = body;
+    if (listed)
+        list_entries(lane, t, at, piece);
+    else if (!plain)
+        bounce_piece(lane, t, at, piece);
+    return true;
+}
+
+void wr_lane_cut(wr_lane *lane, const wr_transfer *t, int64_t at, int64_t end, wr_piece *piece)
+{
+    stretch x = locate(t, at, end);
+    *piece = (wr_piece){.fd = lane->fd->buffered, .memory = x.memory, .offset = x.offset};
+    if (lane->fd->direct >= 0 && !lane->fd->refused && cut_direct(lane, t, at, &x, piece))
+        return;
+    piece->bytes = x.bytes;
+    if (x.bytes <= x.near)
+        return;
+    if (need_iov(lane))
+        list_entries(lane, t, at, piece);
+    else
+        piece->bytes = x.near;
+}
+
+int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_piece *piece,
+                   int64_t result)
+{
+    if (piece->bounced && result > 0 && t->direction == WR_READ)
+        copy_runs(t, at, piece->memory, result);
+    if (result >= 0)
+        return 0;
+    if (result != -EINVAL || piece->fd != lane->fd->direct)
+        return (int)-result;
+    lane->fd->refused = true;
+    wr_log_line(lane->storage->log, WR_LOG_WARN, "%s: direct access refused, using the page cache",
+                lane->storage->path);
+    return EAGAIN;
+}
+
+static ssize_t move(const wr_lane *lane, enum wr_direction direction, const wr_piece *p)
+{
+    if (p->entries)
+        return direction == WR_READ ? preadv(p->fd, lane->iov, p->entries, p->offset)
+                                    : pwritev(p->fd, lane->iov, p->entries, p->offset);
+    return direction == WR_READ ? pread(p->fd, p->memory, (size_t)p->bytes, p->offset)
+                                : pwrite(p->fd, p->memory, (size_t)p->bytes, p->offset);
+}
+
+int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, int64_t *moved)
+{
+    int64_t at = from, result;
+    int error = 0;
+    wr_piece piece;
+    do {
+        wr_lane_cut(lane, t, at, to, &piece);
+        result = move(lane, t->direction, &piece);
+        error = wr_lane_finish(lane, t, at, &piece, result < 0 ? -errno : result);
+        at += wr_max(result, 0);
+    } while (result == piece.bytes && at < to);
+    *moved = at - from;
+    return error;
+}

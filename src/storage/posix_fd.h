@@ -1,0 +1,68 @@
+/* An open file as descriptors: what posix, pool, uring and mem have in common.
+ *
+ * There is a buffered descriptor and, where direct access was asked for and is possible, one with
+ * O_DIRECT, through which the aligned body of every extent goes; heads and tails go through the
+ * buffered one. Bodies are whole pages of the file, so that no page is accessed both ways.
+ *
+ * A lane cuts transfers into pieces, each of which one system call can move, and owns what a piece
+ * needs meanwhile. One piece is under way in a lane. */
+#ifndef WR_STORAGE_POSIX_FD_H
+#define WR_STORAGE_POSIX_FD_H
+
+#include <sys/uio.h>
+
+#include "storage/parts.h"
+
+/* The first member of the state of every backend that uses the functions below as its own. */
+typedef struct wr_fd {
+    int buffered;
+    int direct;           /* -1: none */
+    _Atomic bool refused; /* the kernel gave us `direct` but moves nothing through it */
+    bool readable, writable;
+    int64_t align; /* of offsets and lengths through `direct` */
+    int64_t memory_align;
+} wr_fd;
+
+/* Opens the file at `path`, which s->path is the user's name of, and sets s->facts. */
+int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags);
+void wr_fd_close(wr_fd *f);
+
+int wr_fd_get_size(wr_storage *s, int64_t *size);
+int wr_fd_set_size(wr_storage *s, int64_t size);
+int wr_fd_sync(wr_storage *s);
+int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi);
+
+enum { WR_IOVS = 1024, WR_BOUNCE = WR_PART };
+
+/* Takes at most 16 KiB for entries and WR_BOUNCE and a page for a bounce buffer, from the budget
+ * and only once needed; does without where that fails. */
+typedef struct wr_lane {
+    wr_storage *storage;
+    wr_fd *fd;
+    struct iovec *iov;
+    char *bounce;
+} wr_lane;
+
+typedef struct wr_piece {
+    int fd;
+    int entries;  /* 0: `memory`; otherwise so many of the lane's iov */
+    bool bounced; /* `memory` is the lane's bounce buffer */
+    char *memory;
+    int64_t offset, bytes;
+} wr_piece;
+
+void wr_lane_init(wr_lane *lane, wr_storage *s, wr_fd *f);
+void wr_lane_release(wr_lane *lane);
+
+/* The piece of t that starts at data position `at` and ends at `end` or before. */
+void wr_lane_cut(wr_lane *lane, const wr_transfer *t, int64_t at, int64_t end, wr_piece *piece);
+
+/* To be called when the piece has moved `result` bytes, or failed with -result. Returns the errno
+ * of the attempt; EAGAIN where another attempt will go past the cause. */
+int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_piece *piece,
+                   int64_t result);
+
+/* Moves [from, to) of t by system calls until one stops short. Returns 0 or an errno. */
+int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, int64_t *moved);
+
+#endif

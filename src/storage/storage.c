@@ -1,0 +1,247 @@
+/* The front of every backend: opening with a way back, and the only place that tries again.
+ *
+ * A backend makes one attempt and reports how far it came. An attempt that was interrupted is
+ * repeated; one that came some way is continued; one that moved nothing has met the end of the
+ * file, or, writing, a device that takes nothing. */
+#include "storage/storage.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/wait.h"
+#include "storage/backends.h"
+#include "storage/costs.h"
+#include "storage/lock.h"
+#include "storage/parts.h"
+
+const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops, &wr_posix_ops,
+                                                     &wr_mem_ops, NULL};
+
+/* An attempt interrupted so often in a row, with pauses after the first few, fails. */
+enum { STALLS = 1000, QUICK_STALLS = 8, STALL_US = 200 };
+
+static const wr_storage_ops *const *find_backend(const wr_tunables *tunables)
+{
+    static const char *const names[] = {
+        [WR_STORAGE_AUTO] = "posix",  [WR_STORAGE_POSIX] = "posix",     [WR_STORAGE_POOL] = "pool",
+        [WR_STORAGE_URING] = "uring", [WR_STORAGE_STRIPED] = "striped", [WR_STORAGE_MEM] = "mem"};
+    const char *name = names[tunables->storage.which];
+    if (tunables->storage.which == WR_STORAGE_AUTO && tunables->direct.which == WR_SWITCH_ALWAYS)
+        name = "uring";
+    const wr_storage_ops *const *ops = wr_storage_backends;
+    while (*ops && strcmp((*ops)->name, name))
+        ops++;
+    return ops;
+}
+
+static int open_backend(wr_storage *s, int flags)
+{
+    const wr_storage_ops *const *ops = find_backend(s->tunables);
+    if (!*ops) {
+        wr_fail(WEIR_EUNSUPPORTED, "this storage is not there yet");
+        wr_error_note_file(s->path, -1);
+        return WEIR_EUNSUPPORTED;
+    }
+    for (;; ops++) {
+        s->ops = *ops;
+        int code = (*ops)->open(s, flags);
+        if (code != WEIR_EUNSUPPORTED || *ops == &wr_posix_ops || !ops[1])
+            return code;
+        wr_log_line(s->log, WR_LOG_WARN, "%s: storage %s: %s; using %s", s->path, (*ops)->name,
+                    weir_error_last()->text, ops[1]->name);
+    }
+}
+
+/* Puts a wrapper around *s; on failure *s is as before. */
+static int wrap(wr_storage **s, const wr_storage_ops *ops)
+{
+    wr_storage *outer = wr_alloc(sizeof *outer);
+    if (!outer)
+        return WEIR_ENOMEM;
+    *outer = **s;
+    outer->ops = ops;
+    outer->inner = *s;
+    outer->state = NULL;
+    int code = ops->open(outer, 0);
+    if (code)
+        wr_free(outer);
+    else
+        *s = outer;
+    return code;
+}
+
+static wr_storage *new_storage(const char *path, const wr_storage_options *options)
+{
+    wr_storage *s = wr_alloc(sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (wr_storage){.tunables = options->tunables,
+                      .log = options->log,
+                      .budget = options->budget,
+                      .trace = options->trace,
+                      .facts = wr_storage_default_facts};
+    size_t length = strlen(path) + 1;
+    s->path = wr_alloc((int64_t)length);
+    if (s->path)
+        memcpy(s->path, path, length);
+    else {
+        wr_free(s);
+        s = NULL;
+    }
+    return s;
+}
+
+static void free_storage(wr_storage *s)
+{
+    wr_free(s->path);
+    wr_free(s);
+}
+
+int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
+                    wr_storage **out)
+{
+    wr_storage *s = new_storage(path, options);
+    if (!s)
+        return WEIR_ENOMEM;
+    int code = open_backend(s, flags);
+    if (code) {
+        free_storage(s);
+        return code;
+    }
+    if (options->tunables->fault.which != WR_FAULT_NONE)
+        code = wrap(&s, &wr_fault_ops);
+    if (!code && options->trace)
+        code = wrap(&s, &wr_trace_ops);
+    if (!code && !(s->ranges = wr_range_table_new()))
+        code = WEIR_ENOMEM;
+    if (code) {
+        wr_storage_close(s);
+        return code;
+    }
+    *out = s;
+    return 0;
+}
+
+void wr_storage_close(wr_storage *s)
+{
+    if (!s)
+        return;
+    while (wr_storage_reap(s, true))
+        ;
+    wr_range_table_free(s->ranges);
+    while (s->inner) {
+        wr_storage *inner = s->inner;
+        s->ops->close(s);
+        wr_free(s);
+        s = inner;
+    }
+    s->ops->close(s);
+    free_storage(s);
+}
+
+/* 0 if every offset and the number of bytes fit. */
+static int check_shape(const wr_transfer *t)
+{
+    int64_t bytes, last, end;
+    if (t->run < 0 || t->count < 0 || t->offset < 0)
+        return EINVAL;
+    if (!wr_mul(t->run, t->count, &bytes))
+        return EOVERFLOW;
+    if (!bytes)
+        return 0;
+    if (!wr_mul(t->count - 1, t->stride, &last) || !wr_add(t->offset, last, &last) ||
+        !wr_add(wr_max(last, t->offset), t->run, &end))
+        return EOVERFLOW;
+    return last < 0 ? EINVAL : 0;
+}
+
+void wr_storage_submit(wr_storage *s, wr_transfer *t)
+{
+    wr_transfers good = {0};
+    for (wr_transfer *next; t; t = next) {
+        next = t->next;
+        t->done = t->tried = t->stalls = 0;
+        t->marked = false;
+        t->error = check_shape(t);
+        s->outstanding++;
+        if (!t->error && t->run && t->count) {
+            wr_transfers_add(&good, t);
+        } else {
+            t->next = s->over;
+            s->over = t;
+        }
+    }
+    if (good.first)
+        s->ops->submit(s, good.first);
+}
+
+static bool try_again(wr_transfer *t)
+{
+    bool interrupted = t->error == EINTR || t->error == EAGAIN;
+    bool moved = t->done > t->tried;
+    if (t->done == wr_transfer_bytes(t) || (t->error && !interrupted))
+        return false;
+    if (!moved && !interrupted) {
+        t->error = t->direction == WR_READ ? 0 : EIO;
+        return false;
+    }
+    t->stalls = moved ? 0 : t->stalls + 1;
+    if (t->stalls == STALLS)
+        return false;
+    if (t->stalls > QUICK_STALLS)
+        wr_pause(STALL_US);
+    t->error = 0;
+    t->tried = t->done;
+    return true;
+}
+
+wr_transfer *wr_storage_reap(wr_storage *s, bool wait)
+{
+    wr_transfer *t = s->over;
+    if (t) {
+        s->over = t->next;
+    } else {
+        while ((t = s->ops->reap(s, wait)) && try_again(t))
+            s->ops->submit(s, t);
+    }
+    s->outstanding -= t != NULL;
+    return t;
+}
+
+int wr_storage_run(wr_storage *s, wr_transfer *t)
+{
+    t->next = NULL;
+    wr_storage_submit(s, t);
+    wr_storage_reap(s, true);
+    return wr_transfer_check(s, t);
+}
+
+int wr_transfer_check(const wr_storage *s, const wr_transfer *t)
+{
+    if (t->error)
+        return wr_fail_system(t->error, s->path, wr_transfer_offset(t, t->done),
+                              t->direction == WR_READ ? "read" : "write");
+    int64_t bytes = wr_transfer_bytes(t);
+    if (t->done == bytes)
+        return 0;
+    wr_fail(WEIR_EIO, "cannot read: the file ends after %lld of %lld bytes", (long long)t->done,
+            (long long)bytes);
+    wr_error_note_file(s->path, wr_transfer_offset(t, t->done));
+    return WEIR_EIO;
+}
+
+int wr_storage_get_size(wr_storage *s, int64_t *size)
+{
+    return s->ops->get_size(s, size);
+}
+
+int wr_storage_set_size(wr_storage *s, int64_t size)
+{
+    return s->ops->set_size(s, size);
+}
+
+int wr_storage_sync(wr_storage *s)
+{
+    return s->ops->sync(s);
+}

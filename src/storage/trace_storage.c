@@ -1,0 +1,42 @@
+/* Storage that reports each finished attempt to the trace. */
+#include "storage/backends.h"
+
+static int open_trace(wr_storage *s, int flags)
+{
+    (void)s;
+    (void)flags;
+    return 0;
+}
+
+static void close_trace(wr_storage *s)
+{
+    (void)s;
+}
+
+static void submit(wr_storage *s, wr_transfer *t)
+{
+    s->inner->ops->submit(s->inner, t);
+}
+
+static wr_transfer *reap(wr_storage *s, bool wait)
+{
+    wr_transfer *t = s->inner->ops->reap(s->inner, wait);
+    if (t)
+        WR_TRACE(s->trace, t->direction == WR_READ ? "read" : "write", {"offset", t->offset},
+                 {"bytes", wr_transfer_bytes(t)}, {"runs", t->count}, {"done", t->done},
+                 {"error", t->error});
+    return t;
+}
+
+const wr_storage_ops wr_trace_ops = {
+    .name = "trace",
+    .help = "reports each finished attempt to the trace",
+    .open = open_trace,
+    .close = close_trace,
+    .submit = submit,
+    .reap = reap,
+    .get_size = wr_inner_get_size,
+    .set_size = wr_inner_set_size,
+    .sync = wr_inner_sync,
+    .lock = wr_inner_lock,
+};
