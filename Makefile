@@ -29,6 +29,8 @@ setup:
 	@MPI=$(MPI) tools/setup
 
 demo: all
+	@$(BUILD)/bin/weir doctor $(BUILD)
+	@$(BUILD)/tools/demo $(BUILD)/demo.bin
 	@$(BUILD)/examples/strided_section
 
 sanitized: setup

@@ -6,6 +6,8 @@
 #ifndef WEIR_H
 #define WEIR_H
 
+#include <mpi.h>
+
 #include "weir/error.h"
 #include "weir/pattern.h"
 
@@ -17,6 +19,12 @@ extern "C" {
 
 /* Version and MPI flavour of the library in use, such as "0.1.0 openmpi". [local] */
 WEIR_API const char *weir_version(void);
+
+/* Writes what the library finds on this machine and in `folder`, and what it will therefore use, as
+ * lines of text into text[0, size), the same on every rank, cut to fit and terminated; 4 KiB are
+ * plenty. Takes about 50 ms and writes a few MiB into the folder, removed again. WEIR_ENOENT and
+ * the like if the folder cannot be used. [collective] */
+WEIR_API int weir_doctor(MPI_Comm comm, const char *folder, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -73,16 +73,16 @@ int wr_receive(wr_transport *t, int from, int tag, void *data, int64_t bytes)
 }
 
 /* Down a binomial tree from rank 0: who has it passes it on at ever smaller distances. */
-static int broadcast(wr_transport *t, int tag, void *data, int64_t bytes)
+int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes)
 {
     int code = 0, step = 1;
     while (step < t->size && !(t->rank & step))
         step *= 2;
     if (t->rank)
-        code = wr_receive(t, t->rank - step, tag, data, bytes);
+        code = wr_receive(t, t->rank - step, tag + TAG_BROADCAST, data, bytes);
     for (step /= 2; !code && step > 0; step /= 2)
         if (t->rank + step < t->size)
-            code = wr_send(t, t->rank + step, tag, data, bytes);
+            code = wr_send(t, t->rank + step, tag + TAG_BROADCAST, data, bytes);
     return code;
 }
 
@@ -123,7 +123,7 @@ int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int coun
     }
     if (!code && t->rank)
         code = wr_send(t, t->rank - step, tag + TAG_REDUCE, values, bytes);
-    return code ? code : broadcast(t, tag + TAG_BROADCAST, values, bytes);
+    return code ? code : wr_broadcast(t, tag, values, bytes);
 }
 
 int wr_agree(wr_transport *t, int tag, int code)
@@ -142,7 +142,7 @@ int wr_agree(wr_transport *t, int tag, int code)
     if (first && t->rank == 0)
         lost = wr_receive(t, (int)first, tag + TAG_REDUCE, &details, sizeof details);
     if (!lost)
-        lost = broadcast(t, tag + TAG_BROADCAST, &details, sizeof details);
+        lost = wr_broadcast(t, tag, &details, sizeof details);
     return lost ? lost : wr_error_raise(&details);
 }
 

@@ -87,11 +87,11 @@ struct wr_transport {
     void *state;
 };
 
-/* Tags are the caller's from 0 on; a sparse exchange and an allreduce use WR_TAG_SPAN of them. */
+/* Tags are the caller's from 0 on; a collective operation uses WR_TAG_SPAN of them. */
 enum { WR_TAG_SPAN = 8, WR_TAG_MAX = 32000 };
 
-/* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the second
- * half of its 2 * size elements is filled here; ours from now on. */
+/* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the
+ * second half of its 2 * size elements is filled here; ours from now on. */
 void wr_transport_place(wr_transport *t, int *numbers);
 void wr_transport_close(wr_transport *t);
 
@@ -110,6 +110,9 @@ int wr_request_wait(wr_transport *t, wr_request *r);
 
 /* [collective] Combines `count` numbers of every rank, in log2(size) rounds. */
 int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int count, int64_t *values);
+
+/* [collective] Rank 0's bytes for all. */
+int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes);
 
 /* [collective] If any rank comes with code != 0, all return the code and details of the lowest such
  * rank, its number included. */

@@ -1,0 +1,29 @@
+/* The subcommands of `weir`. */
+#ifndef WR_CLI_COMMAND_H
+#define WR_CLI_COMMAND_H
+
+#include <weir/weir.h>
+
+/* Exit statuses: what was asked for failed; what was asked for makes no sense. */
+enum { CLI_FAILED = 1, CLI_USAGE = 2 };
+
+/* Run on every rank, MPI being initialised; argv[0] is the subcommand. Returns an exit status. */
+typedef struct cli_command {
+    const char *name;
+    const char *arguments;
+    const char *help;
+    int (*run)(int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_doctor;
+
+/* Prints weir_error_last() as one line, on rank 0 only; returns CLI_FAILED, or CLI_USAGE if the
+ * argument was to blame. */
+int cli_report(const char *command);
+
+/* Prints a line about the arguments, on rank 0 only; returns CLI_USAGE. */
+int cli_usage(const char *command, const char *problem);
+
+int cli_rank(void);
+
+#endif

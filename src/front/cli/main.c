@@ -1,0 +1,62 @@
+/* The command `weir`: finds the subcommand, starts MPI, runs it on every rank. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static const cli_command *const commands[] = {&cli_doctor};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+int cli_rank(void)
+{
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int cli_report(const char *command)
+{
+    char text[1024];
+    const weir_error *e = weir_error_last();
+    weir_error_format(e, text, sizeof text);
+    if (cli_rank() == 0)
+        fprintf(stderr, "weir %s: %s\n", command, text);
+    return e->code == WEIR_EINVAL || e->code == WEIR_ENOENT ? CLI_USAGE : CLI_FAILED;
+}
+
+int cli_usage(const char *command, const char *problem)
+{
+    if (cli_rank() == 0)
+        fprintf(stderr, "weir %s: %s; see weir --help\n", command, problem);
+    return CLI_USAGE;
+}
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: weir COMMAND [ARGUMENTS], alone or under mpirun\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %-10s %s\n", commands[i]->name, commands[i]->arguments,
+                commands[i]->help);
+    fprintf(out, "\n  --help, --version\n");
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--help") || !strcmp(name, "help"))
+        return print_help(stdout), 0;
+    if (!strcmp(name, "--version"))
+        return printf("weir %s\n", weir_version()), 0;
+    if (!*name)
+        return print_help(stderr), CLI_USAGE;
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i]->name, name)) {
+            int level;
+            MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+            int status = commands[i]->run(argc - 1, argv + 1);
+            MPI_Finalize();
+            return status;
+        }
+    fprintf(stderr, "weir: no command is called %s; see weir --help\n", name);
+    return CLI_USAGE;
+}

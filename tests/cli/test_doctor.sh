@@ -1,0 +1,38 @@
+#!/bin/sh
+# weir doctor, alone and on several ranks, and what it says to bad input.
+# usage: test_doctor.sh WEIR LAUNCHER...
+set -eu
+weir=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
+
+# One line on standard error, nothing on standard output, exit status 2.
+refuses() {
+    text=$1
+    shift
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ $status = 2 ] || fail "$*: exit status $status"
+    [ "$(grep -c . "$work/err")" = 1 ] && grep -q -- "$text" "$work/err" || fail "$*: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail "$*: printed $(cat "$work/out")"
+}
+
+"$weir" doctor "$work" >"$work/report"
+for line in weir MPI threads ranks meeting folder io_uring O_DIRECT cached 'will use'; do
+    grep -q "^$line " "$work/report" || fail "no line $line: $(cat "$work/report")"
+done
+[ "$(ls "$work" | wc -l)" = 1 ] || fail "left behind: $(ls -a "$work")"
+"$@" 2 "$weir" doctor "$work" >"$work/report"
+grep -q '^ranks *2 on 1 node' "$work/report" || fail "two ranks: $(cat "$work/report")"
+WEIR_RANKS_PER_NODE=1 "$@" 2 "$weir" doctor "$work" >"$work/report"
+grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/report")"
+WEIR_STORAGE=posix "$weir" doctor "$work" | grep -q 'storage=posix' || fail "storage=posix"
+"$weir" --version | grep -q '^weir [0-9]' || fail "version"
+"$weir" --help | grep -q 'doctor' || fail "help"
+refuses 'no command is called nonsense' "$weir" nonsense
+refuses 'No such file' "$weir" doctor "$work/none"
+refuses 'one folder at most' "$weir" doctor a b
+refuses 'window=wide: must be a size' env WEIR_WINDOW=wide "$weir" doctor "$work"
+refuses 'no tunable is called speed' env WEIR_HINTS=speed=high "$weir" doctor "$work"
