@@ -349,9 +349,9 @@ int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_pie
         return 0;
     if (result != -EINVAL || piece->fd != lane->fd->direct)
         return (int)-result;
-    lane->fd->refused = true;
-    wr_log_line(lane->storage->log, WR_LOG_WARN, "%s: direct access refused, using the page cache",
-                lane->storage->path);
+    if (!atomic_exchange(&lane->fd->refused, true))
+        wr_log_line(lane->storage->log, WR_LOG_WARN, "%s: direct access refused, not used",
+                    lane->storage->path);
     return EAGAIN;
 }
 
