@@ -250,6 +250,17 @@ int64_t wr_pattern_data_below(const weir_pattern *pattern, int64_t x)
     return data + wr_max(0, wr_min(key, run));
 }
 
+void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t end, int64_t *lo,
+                          int64_t *hi)
+{
+    wr_cursor c;
+    wr_cursor_init(&c, pattern);
+    wr_cursor_seek_data(&c, begin);
+    *lo = c.now.offset;
+    wr_cursor_seek_data(&c, end - 1);
+    *hi = c.now.offset + 1;
+}
+
 /* Cuts a single run to the offsets asked for; false if nothing is left. Ordered patterns only. */
 static bool cut_run(const wr_cursor *c, wr_batch *run)
 {

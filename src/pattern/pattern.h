@@ -95,6 +95,13 @@ static inline wr_entry wr_entry_get(const weir_pattern *p, const wr_node *n, int
  * data position of the first byte of the first run that ends after x, or of x in that run. */
 int64_t wr_pattern_data_below(const weir_pattern *pattern, int64_t x);
 
+/* Bounds of the data [begin, end) of an ordered pattern: begin < end. */
+void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t end, int64_t *lo,
+                          int64_t *hi);
+
+/* What an ordered pattern has in [lo, hi), in as many nodes as it has batches there. */
+int wr_pattern_clip(const weir_pattern *pattern, int64_t lo, int64_t hi, weir_pattern **out);
+
 static inline bool wr_hash_equal(wr_hash a, wr_hash b)
 {
     return a.half[0] == b.half[0] && a.half[1] == b.half[1];

@@ -1,0 +1,60 @@
+/* Windows of a realm, and their covers.
+ *
+ * A window is the part of a realm handled in one round. Its cover is the pattern actually read or
+ * written: one run with whatever lies between (sieve), the exact union of what is wanted (list), or
+ * something between, where runs closer than the price of a gap are joined. The place of a byte in
+ * the round's buffer is its data position in the cover. Which of these is cheapest is decided here,
+ * window by window.
+ *
+ * Invariants
+ *   C1  a cover lies within its realm and window, holds every wanted byte there, and at most
+ *       `window` bytes
+ *   C2  what is not proved counts: holes (bytes of the cover that nobody wants) and overlap (bytes
+ *       two ranks want) are true unless known to be false */
+#ifndef WR_PLAN_COVER_H
+#define WR_PLAN_COVER_H
+
+#include "base/memory.h"
+#include "plan/plan.h"
+
+/* What one rank wants: data [begin, end) of an ordered pattern, borrowed. */
+typedef struct wr_want {
+    const weir_pattern *pattern;
+    int64_t begin, end;
+    int rank;
+} wr_want;
+
+typedef struct wr_window {
+    int64_t lo, hi;      /* range of the file */
+    weir_pattern *cover; /* the caller's from now on */
+    bool holes, overlap;
+    const char *method; /* "sieve" or "list" */
+    const char *reason;
+} wr_window;
+
+/* A walk over the windows of one realm. Takes 1.5 MiB of memory at most while it is under way. */
+typedef struct wr_windows {
+    const wr_plan_input *in; /* borrowed, like everything given to init */
+    const wr_plan *plan;
+    const weir_pattern *realm;
+    int64_t count;
+    const wr_want *wants;
+    int64_t at; /* everything below is done */
+    uint64_t *bits;
+    int64_t bit_words;
+    struct wr_piece *pieces;
+    int64_t piece_room;
+} wr_windows;
+
+void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
+                     const weir_pattern *realm, int64_t count, const wr_want *wants);
+
+/* 1 and the next window, 0 after the last one, or a negative code. */
+int wr_windows_next(wr_windows *w, wr_window *out);
+
+void wr_windows_release(wr_windows *w);
+
+/* Whether a rank wants something in [lo, hi): the same answer on the aggregator and on the rank. */
+bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi);
+
+#endif

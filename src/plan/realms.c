@@ -1,0 +1,131 @@
+/* Ways of cutting a file into realms. "A New Flexible MPI Collective I/O Implementation", section
+ * 5.2; even is the dynamic and static the static partitioning of the extended two-phase method,
+ * section 4.
+ *
+ * All rules here give regular realms: equal blocks, once each or dealt round-robin. A new rule is a
+ * function and a line in the table. */
+#include "base/arith.h"
+#include "base/error.h"
+#include "pattern/algebra.h"
+#include "plan/plan.h"
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Cuts fall on multiples of this, unless alignment and unit have no small common multiple: then on
+ * multiples of the alignment, which is what the file system asks for. */
+static int64_t grain(const wr_plan_input *in)
+{
+    int64_t align = wr_max(1, in->align), unit = wr_max(1, in->unit), both;
+    if (!wr_mul(align / greatest_divisor(align, unit), unit, &both))
+        return align;
+    return both <= wr_max(in->wanted.hi - in->wanted.lo, align) ? both : align;
+}
+
+static int64_t round_up(int64_t x, int64_t grain)
+{
+    int64_t rest = x % grain, up;
+    return rest && wr_add(x, grain - rest, &up) ? up : x;
+}
+
+/* [lo, hi) in equal blocks, its first one from a multiple of the grain on. */
+static void divide(const wr_plan_input *in, wr_plan *out, int64_t lo, int64_t hi)
+{
+    int64_t g = grain(in), n = out->aggregators;
+    out->base = wr_div_floor(lo, g) * g;
+    out->block = wr_max(g, round_up((hi - out->base + n - 1) / n, g));
+    out->period = 0;
+}
+
+static void cut_even(const wr_plan_input *in, wr_plan *out)
+{
+    divide(in, out, in->wanted.lo, in->wanted.hi);
+}
+
+static void cut_static(const wr_plan_input *in, wr_plan *out)
+{
+    if (in->wanted.lo >= 0 && in->wanted.hi <= in->file_size)
+        divide(in, out, 0, in->file_size);
+    else
+        cut_even(in, out);
+}
+
+static void deal(const wr_plan_input *in, wr_plan *out, int64_t block)
+{
+    out->base = 0;
+    out->block = wr_max(1, round_up(block, grain(in)));
+    if (!wr_mul(out->block, out->aggregators, &out->period) || out->period > WR_OFFSET_MAX)
+        out->period = 0;
+}
+
+static void cut_cyclic(const wr_plan_input *in, wr_plan *out)
+{
+    deal(in, out, in->block > 0 ? in->block : out->window);
+}
+
+/* The first call fixes the block, the file keeps it in its input from then on. */
+static void cut_persistent(const wr_plan_input *in, wr_plan *out)
+{
+    int64_t span = in->wanted.hi - wr_min(in->wanted.lo, 0);
+    deal(in, out, in->block > 0 ? in->block : span / out->aggregators + 1);
+}
+
+const wr_realm_rule wr_realm_rules[] = {
+    {"even", "what is accessed, divided evenly", cut_even},
+    {"static", "the whole file, divided evenly", cut_static},
+    {"cyclic", "blocks of a window's size, dealt round-robin from byte 0", cut_cyclic},
+    {"persistent", "blocks fixed by the first access, dealt round-robin from byte 0",
+     cut_persistent},
+    {"balanced", "equal data", NULL},
+    {"disks", "one logical disk per aggregator", NULL},
+    {"custom", "patterns given by the caller", NULL},
+    {0},
+};
+
+int64_t wr_plan_realm_of(const wr_plan *plan, int64_t offset)
+{
+    int64_t at = offset - plan->base;
+    if (plan->period)
+        at -= wr_div_floor(at, plan->period) * plan->period;
+    return wr_max(0, wr_min(at / plan->block, plan->aggregators - 1));
+}
+
+int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out)
+{
+    int64_t first = plan->base + i * plan->block;
+    if (!plan->period) {
+        int64_t lo = i == 0 ? plan->lo : wr_max(plan->lo, first);
+        int64_t hi = i == plan->aggregators - 1 ? plan->hi : wr_min(plan->hi, first + plan->block);
+        return weir_pattern_contiguous(lo, wr_max(0, hi - lo), out);
+    }
+    /* the blocks that reach into [lo, hi), whole */
+    int64_t from = wr_div_floor(plan->lo - first - plan->block, plan->period) + 1;
+    int64_t to = wr_div_floor(plan->hi - first - 1, plan->period);
+    return weir_pattern_strided(first + from * plan->period, wr_max(0, to - from + 1), plan->block,
+                                plan->period, out);
+}
+
+int wr_realms_verify(int64_t count, const weir_pattern *const *realms, int64_t lo, int64_t hi)
+{
+    int64_t covered = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!weir_pattern_is_disjoint(realms[i]))
+            return wr_fail(WEIR_EINVAL, "realm %lld has a byte twice", (long long)i);
+        covered += wr_pattern_data_below(realms[i], hi) - wr_pattern_data_below(realms[i], lo);
+        for (int64_t k = 0; k < i; k++)
+            if (wr_pattern_overlap(realms[i], realms[k]) != WR_NO)
+                return wr_fail(WEIR_EINVAL, "realms %lld and %lld overlap, or cannot be told apart",
+                               (long long)k, (long long)i);
+    }
+    if (covered != hi - lo)
+        return wr_fail(WEIR_EINVAL, "realms leave %lld bytes of [%lld, %lld) to nobody",
+                       (long long)(hi - lo - covered), (long long)lo, (long long)hi);
+    return 0;
+}

@@ -1,0 +1,181 @@
+/* Unions. */
+#include "plan/union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/error.h"
+#include "pattern/meet.h"
+
+enum { BITS = 64, MOST_WORDS = 32 << 10 };
+
+/* [lo, hi) of the file. */
+typedef struct wr_piece {
+    int64_t lo, hi;
+} wr_piece;
+
+/* What one rank wants of the window and the realm, as batches. */
+static void start(const wr_windows *w, const wr_want *want, const wr_window *at, wr_meet *meet)
+{
+    wr_meet_init(meet, want->pattern, w->realm);
+    wr_cursor_limit(&meet->a, want->begin, want->end);
+    wr_cursor_clip(&meet->a, at->lo, at->hi);
+}
+
+static int make_room(wr_windows *w)
+{
+    return wr_grow((void **)&w->pieces, &w->piece_room, WR_PIECES, sizeof *w->pieces);
+}
+
+/* Appends one rank's pieces; 1 if they do not fit. */
+static int list_want(wr_windows *w, const wr_want *want, const wr_window *at, int64_t *used)
+{
+    wr_meet meet;
+    wr_meeting m;
+    for (start(w, want, at, &meet); wr_meet_next(&meet, &m);)
+        for (int64_t i = 0; i < m.count; i++) {
+            if (*used == WR_PIECES)
+                return 1;
+            int64_t lo = m.offset + i * m.stride;
+            w->pieces[(*used)++] = (wr_piece){lo, lo + m.run};
+        }
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const wr_piece *x = a, *y = b;
+    return (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+static bool sorted(const wr_piece *pieces, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++)
+        if (pieces[i].lo < pieces[i - 1].lo)
+            return false;
+    return true;
+}
+
+/* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. */
+static int64_t join(wr_piece *pieces, int64_t count, int64_t gap, wr_window *out)
+{
+    int64_t kept = 0;
+    out->holes = out->overlap = false;
+    for (int64_t i = 0; i < count; i++) {
+        wr_piece *last = kept ? &pieces[kept - 1] : NULL;
+        if (last && pieces[i].lo - last->hi <= gap) {
+            out->overlap = out->overlap || pieces[i].lo < last->hi;
+            out->holes = out->holes || pieces[i].lo > last->hi;
+            last->hi = wr_max(last->hi, pieces[i].hi);
+        } else {
+            pieces[kept++] = pieces[i];
+        }
+    }
+    return kept;
+}
+
+/* The realm's part of the joined pieces; only a gap can reach outside it. */
+static int build(wr_windows *w, int64_t count, wr_window *out)
+{
+    int64_t *words = wr_alloc_array(2 * count, sizeof *words);
+    if (!words)
+        return WEIR_ENOMEM;
+    for (int64_t i = 0; i < count; i++) {
+        words[i] = w->pieces[i].lo;
+        words[count + i] = w->pieces[i].hi - w->pieces[i].lo;
+    }
+    int code = weir_pattern_runs(count, words, words + count, &out->cover);
+    wr_free(words);
+    return code;
+}
+
+int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
+{
+    int code = make_room(w);
+    int64_t used = 0;
+    for (int64_t i = 0; !code && i < w->count; i++)
+        code = list_want(w, &w->wants[i], out, &used);
+    if (code)
+        return code;
+    if (!sorted(w->pieces, used))
+        qsort(w->pieces, (size_t)used, sizeof *w->pieces, compare);
+    if (w->plan->period)
+        gap = 0;
+    used = join(w->pieces, used, gap, out);
+    code = build(w, used, out);
+    if (!code && weir_pattern_bytes(out->cover) > w->plan->window) {
+        weir_pattern_free(out->cover);
+        out->cover = NULL;
+        return 1;
+    }
+    return code;
+}
+
+static int64_t common(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest < 0 ? -rest : rest;
+    }
+    return a;
+}
+
+/* The largest granule all pieces of the window are made of, and their bytes in all. */
+static int64_t find_granule(const wr_windows *w, const wr_window *at, int64_t *bytes)
+{
+    int64_t granule = 0;
+    *bytes = 0;
+    for (int64_t i = 0; i < w->count; i++) {
+        wr_meet meet;
+        wr_meeting m;
+        for (start(w, &w->wants[i], at, &meet); wr_meet_next(&meet, &m);) {
+            granule = common(common(granule, m.offset - at->lo), m.run);
+            granule = m.count > 1 ? common(granule, m.stride) : granule;
+            *bytes += m.run * m.count;
+        }
+    }
+    return wr_max(granule, 1);
+}
+
+static void set_bits(uint64_t *bits, int64_t from, int64_t count)
+{
+    while (count > 0) {
+        int64_t shift = from % BITS, part = wr_min(count, BITS - shift);
+        uint64_t mask = part == BITS ? ~UINT64_C(0) : ((UINT64_C(1) << part) - 1) << shift;
+        bits[from / BITS] |= mask;
+        from += part;
+        count -= part;
+    }
+}
+
+static void mark(wr_windows *w, const wr_window *at, int64_t granule)
+{
+    for (int64_t i = 0; i < w->count; i++) {
+        wr_meet meet;
+        wr_meeting m;
+        for (start(w, &w->wants[i], at, &meet); wr_meet_next(&meet, &m);)
+            for (int64_t k = 0; k < m.count; k++)
+                set_bits(w->bits, (m.offset + k * m.stride - at->lo) / granule, m.run / granule);
+    }
+}
+
+int wr_union_survey(wr_windows *w, wr_window *out)
+{
+    int64_t bytes, lo, hi, granule = find_granule(w, out, &bytes);
+    weir_pattern_bounds(out->cover, &lo, &hi);
+    int64_t words = ((hi - lo) / granule + BITS) / BITS + 1, marked = 0;
+    if (words > MOST_WORDS)
+        return 0;
+    int code = wr_grow((void **)&w->bits, &w->bit_words, words, sizeof *w->bits);
+    if (code)
+        return code;
+    memset(w->bits, 0, (size_t)words * sizeof *w->bits);
+    mark(w, out, granule);
+    for (int64_t i = 0; i < words; i++)
+        marked += __builtin_popcountll(w->bits[i]);
+    out->holes = marked * granule < weir_pattern_bytes(out->cover);
+    out->overlap = marked * granule < bytes;
+    return 0;
+}

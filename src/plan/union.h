@@ -1,0 +1,18 @@
+/* The union of what ranks want in one window: by sorting runs, or by marking granules in a bitmap.
+ * Used by cover.c only. */
+#ifndef WR_PLAN_UNION_H
+#define WR_PLAN_UNION_H
+
+#include "plan/cover.h"
+
+enum { WR_PIECES = 32 << 10 };
+
+/* Sets out->cover to the exact union in [out->lo, out->hi) and the realm, with gaps of at most
+ * `gap` bytes filled, and holes and overlap to what is true of it. Returns 1, and sets nothing, if
+ * there are too many runs, or if the cover would exceed the window. */
+int wr_union_list(wr_windows *w, int64_t gap, wr_window *out);
+
+/* Finds out whether out->cover, given, has holes or overlap; leaves them true if it cannot. */
+int wr_union_survey(wr_windows *w, wr_window *out);
+
+#endif

@@ -1,0 +1,221 @@
+/* Plans against the naive model: realms cover everything once, windows cover what is wanted, and
+ * what is said of holes and overlap is true. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern/cursor.h"
+#include "pattern/random_pattern.h"
+#include "plan/cover.h"
+
+enum { RANKS = 6, SPAN = 2 * MODEL_SPAN };
+
+typedef struct scene {
+    modelled request[RANKS];
+    wr_want want[RANKS];
+    wr_summary summary[RANKS];
+    int ranks;
+    unsigned char wanted[SPAN]; /* by how many ranks */
+    wr_plan_input in;
+    wr_plan plan;
+} scene;
+
+static int64_t cell(int64_t offset)
+{
+    CHECK(offset >= -MODEL_SPAN && offset < MODEL_SPAN);
+    return offset + MODEL_SPAN;
+}
+
+static void random_requests(rng *r, scene *s)
+{
+    s->ranks = (int)rng_within(r, 1, RANKS);
+    memset(s->wanted, 0, sizeof s->wanted);
+    for (int i = 0; i < s->ranks; i++) {
+        do {
+            modelled_free(&s->request[i]);
+            s->request[i] = random_pattern(r, (int)rng_within(r, 1, 4), true);
+        } while (!weir_pattern_is_ordered(s->request[i].pattern));
+        const modelled *m = &s->request[i];
+        int64_t begin = rng_chance(r, 70) ? 0 : rng_within(r, 0, m->bytes);
+        int64_t end = rng_chance(r, 70) ? m->bytes : rng_within(r, begin, m->bytes);
+        s->want[i] = (wr_want){m->pattern, begin, end, i};
+        s->summary[i] = wr_summary_of(m->pattern, begin, end);
+        for (int64_t k = begin; k < end; k++)
+            s->wanted[cell(m->offset[k])]++;
+        for (int64_t k = begin; k < end; k++) /* once a rank, however often it wants a byte */
+            for (int64_t j = k + 1; j < end && m->offset[j] <= m->offset[k]; j++)
+                if (m->offset[j] == m->offset[k])
+                    s->wanted[cell(m->offset[j])]--;
+    }
+}
+
+static void random_input(rng *r, scene *s)
+{
+    s->in = (wr_plan_input){
+        .direction = rng_within(r, 0, 1),
+        .ranks = s->ranks,
+        .nodes = 1,
+        .cores = 2,
+        .wanted = wr_summary_join(s->ranks, s->summary),
+        .file_size = rng_chance(r, 50) ? MODEL_SPAN : 100,
+        .unit = rng_chance(r, 30) ? rng_within(r, 1, 100) : 1,
+        .align = rng_chance(r, 30) ? rng_within(r, 1, 300) : 1,
+        .block = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
+        .realms = rng_within(r, 0, 3),
+        .aggregators = rng_within(r, 0, RANKS + 1),
+        .collective = WR_SWITCH_ALWAYS,
+        .access = rng_within(r, 0, 4),
+        .access_extent = rng_within(r, 1, 50),
+        .window = rng_chance(r, 20) ? rng_within(r, 1, 8) : rng_within(r, 8, 5000),
+        .buffer = 16 << 20,
+        .call_ns = rng_within(r, 0, 3000),
+        .mib_ns = rng_within(r, 1, 100000000),
+        .read_call_ns = rng_within(r, 0, 1000),
+        .read_mib_ns = rng_within(r, 1, 100000000),
+    };
+}
+
+/* A byte's place in a pattern, or -1. */
+static void map_pattern(const weir_pattern *p, int64_t *data_at)
+{
+    wr_cursor c;
+    wr_batch b;
+    for (int64_t i = 0; i < SPAN; i++)
+        data_at[i] = -1;
+    for (wr_cursor_init(&c, p); wr_cursor_next_run(&c, INT64_MAX, &b);)
+        for (int64_t k = 0; k < b.run; k++)
+            data_at[cell(b.offset + k)] = b.data + k;
+}
+
+static void check_window(const scene *s, const int64_t *in_realm, const wr_window *w,
+                         unsigned char *handled)
+{
+    static int64_t in_cover[SPAN];
+    bool holes = false, overlap = false;
+    CHECK(w->lo < w->hi);
+    CHECK(weir_pattern_is_disjoint(w->cover));
+    CHECK(weir_pattern_bytes(w->cover) <= s->plan.window && weir_pattern_bytes(w->cover) > 0);
+    map_pattern(w->cover, in_cover);
+    for (int64_t i = 0; i < SPAN; i++) {
+        int64_t offset = i - MODEL_SPAN;
+        bool inside = offset >= w->lo && offset < w->hi && in_realm[i] >= 0;
+        if (in_cover[i] >= 0) {
+            CHECK(inside);
+            holes = holes || !s->wanted[i];
+            overlap = overlap || s->wanted[i] > 1;
+        }
+        if (inside && s->wanted[i]) {
+            CHECK(in_cover[i] >= 0);
+            handled[i]++;
+        }
+    }
+    CHECK(w->holes || !holes);
+    CHECK(w->overlap || !overlap);
+    if (s->in.direction == WR_WRITE && s->plan.window <= 4096) {
+        CHECK_EQUAL(w->holes, holes);
+    }
+}
+
+static void check_touches(const scene *s, const wr_window *w)
+{
+    for (int i = 0; i < s->ranks; i++) {
+        bool touches = false;
+        for (int64_t k = s->want[i].begin; k < s->want[i].end; k++) {
+            int64_t offset = s->request[i].offset[k];
+            touches = touches || (offset >= w->lo && offset < w->hi);
+        }
+        CHECK_EQUAL(wr_want_touches(&s->want[i], w->lo, w->hi), touches);
+    }
+}
+
+static void check_windows(const scene *s, const weir_pattern *realm, unsigned char *handled)
+{
+    static int64_t in_realm[SPAN];
+    wr_windows walk;
+    wr_window w;
+    int more;
+    memset(in_realm, -1, sizeof in_realm);
+    for (int64_t i = 0; i < SPAN; i++) { /* realms reach beyond the model: look only within it */
+        int64_t x = i - MODEL_SPAN;
+        if (wr_pattern_data_below(realm, x + 1) > wr_pattern_data_below(realm, x))
+            in_realm[i] = 0;
+    }
+    wr_windows_init(&walk, &s->in, &s->plan, realm, s->ranks, s->want);
+    while ((more = wr_windows_next(&walk, &w)) == 1) {
+        check_window(s, in_realm, &w, handled);
+        check_touches(s, &w);
+        weir_pattern_free(w.cover);
+    }
+    CHECK_EQUAL(more, 0);
+    wr_windows_release(&walk);
+}
+
+static void check_one(rng *r)
+{
+    static scene s;
+    static unsigned char handled[SPAN];
+    random_requests(r, &s);
+    random_input(r, &s);
+    wr_plan again;
+    CHECK(!wr_plan_build(&s.in, &s.plan));
+    CHECK(!wr_plan_build(&s.in, &again));
+    CHECK(!memcmp(&again, &s.plan, sizeof again));
+    int64_t n = s.plan.aggregators;
+    weir_pattern *realm[RANKS + 1];
+    memset(handled, 0, sizeof handled);
+    for (int64_t i = 0; i < n; i++)
+        CHECK(!wr_plan_realm(&s.plan, i, &realm[i]));
+    CHECK(!wr_realms_verify(n, (const weir_pattern *const *)realm, s.plan.lo, s.plan.hi));
+    for (int64_t i = 0; i < n; i++) {
+        check_windows(&s, realm[i], handled);
+        weir_pattern_free(realm[i]);
+    }
+    for (int64_t i = 0; i < SPAN; i++)
+        CHECK_EQUAL(handled[i], s.wanted[i] > 0);
+    for (int i = 0; i < s.ranks; i++)
+        modelled_free(&s.request[i]);
+}
+
+/* Adjacent realms lie on one node, and every node has its share. */
+static void test_aggregators(void)
+{
+    int node_of[12] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
+    for (int64_t n = 1; n <= 12; n++) {
+        wr_plan plan = {.aggregators = n};
+        int used[12] = {0}, last_node = 0;
+        for (int64_t i = 0; i < n; i++) {
+            int rank = wr_plan_aggregator(&plan, i, 12, 3, node_of);
+            CHECK(!used[rank]++ && node_of[rank] >= last_node);
+            last_node = node_of[rank];
+        }
+        CHECK(n < 3 || last_node == 2);
+    }
+}
+
+static void test_verifier(void)
+{
+    weir_pattern *a, *b, *c;
+    CHECK(!weir_pattern_contiguous(0, 100, &a) && !weir_pattern_contiguous(100, 50, &b));
+    CHECK(!weir_pattern_contiguous(90, 60, &c));
+    CHECK(!wr_realms_verify(2, (const weir_pattern *[]){a, b}, 0, 150));
+    CHECK_FAILS(wr_realms_verify(2, (const weir_pattern *[]){a, b}, 0, 151), WEIR_EINVAL,
+                "leave 1 bytes");
+    CHECK_FAILS(wr_realms_verify(2, (const weir_pattern *[]){a, c}, 0, 150), WEIR_EINVAL,
+                "realms 0 and 1 overlap");
+    weir_pattern_free(a);
+    weir_pattern_free(b);
+    weir_pattern_free(c);
+}
+
+int main(void)
+{
+    uint64_t seed = test_seed();
+    int64_t cases = test_cases(1500, 50000);
+    test_aggregators();
+    test_verifier();
+    for (int64_t i = 0; i < cases; i++) {
+        rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
+        check_case(i);
+        check_one(&r);
+    }
+    return 0;
+}
