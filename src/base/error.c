@@ -92,6 +92,14 @@ void wr_error_note_file(const char *file, int64_t offset)
     last.offset = offset;
 }
 
+void wr_error_prefix(const char *what)
+{
+    char text[WEIR_ERROR_TEXT];
+    memcpy(text, last.text, sizeof text);
+    snprintf(last.text, sizeof last.text, "%s: %.*s", what,
+             (int)(sizeof text - strlen(what) % sizeof text - 3), text);
+}
+
 void wr_error_take(weir_error *out)
 {
     *out = last;

@@ -19,6 +19,9 @@ int wr_fail_system(int errnum, const char *file, int64_t offset, const char *wha
 void wr_error_note_rank(int rank);
 void wr_error_note_file(const char *file, int64_t offset);
 
+/* Puts "what: " before the text. */
+void wr_error_prefix(const char *what);
+
 /* Moves the thread's details out: the thread is left without an error. */
 void wr_error_take(weir_error *out);
 

@@ -126,8 +126,13 @@ static wr_arena_block *add_block(wr_arena *arena, size_t size)
         wr_budget_give(arena->budget, block_cost(size));
         return NULL;
     }
-    block->next = arena->block;
     block->size = size;
+    if (size > BLOCK && arena->block) { /* full at once: behind the one with room left */
+        block->next = arena->block->next;
+        arena->block->next = block;
+        return block;
+    }
+    block->next = arena->block;
     arena->block = block;
     arena->used = 0;
     return block;
@@ -145,6 +150,8 @@ void *wr_arena_alloc(wr_arena *arena, int64_t size)
         block = add_block(arena, need > BLOCK ? need : BLOCK);
     if (!block)
         return NULL;
+    if (block != arena->block)
+        return block->data;
     void *memory = block->data + arena->used;
     arena->used += need;
     return memory;

@@ -48,8 +48,8 @@ typedef struct wr_arena {
     size_t used; /* in the current block */
 } wr_arena;
 
-/* As wr_alloc, valid until wr_arena_release. Takes whole blocks from the budget: at most 16 KiB, or
- * one allocation, more than was asked for. */
+/* As wr_alloc, valid until wr_arena_release. What is larger than 16 KiB takes a block of its own;
+ * smaller ones share blocks of that size, of which less than half is lost. */
 void *wr_arena_alloc(wr_arena *arena, int64_t size);
 void wr_arena_release(wr_arena *arena);
 

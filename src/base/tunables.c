@@ -107,7 +107,8 @@ static int set_one(wr_tunables *tunables, const wr_tunable *t, const char *value
     case WR_TEXT:
         if (strlen(value) >= WR_TUNABLE_TEXT)
             return bad_value(t->name, "...", "is too long");
-        memcpy(place, value, strlen(value) + 1);
+        memset(place, 0, WR_TUNABLE_TEXT); /* so that equal tunables are equal bytes */
+        memcpy(place, value, strlen(value));
         return 0;
     default:
         return parse_ranged(t, value, (int64_t *)(void *)place);
@@ -133,7 +134,10 @@ static int set_alias(wr_tunables *tunables, const wr_tunable_alias *alias, const
 {
     wr_tunables changed = *tunables;
     for (int i = 0; i < 2 && alias->names[i]; i++) {
-        int code = set_one(&changed, find(alias->names[i]), translate(alias, value));
+        const char *ours = translate(alias, value);
+        int code = set_one(&changed, find(alias->names[i]), ours);
+        if (code && strcmp(alias->key, alias->names[i]))
+            wr_error_prefix(alias->key);
         if (code)
             return code;
     }
@@ -253,6 +257,6 @@ int wr_tunables_get(const wr_tunables *tunables, const char *name, char *text, s
     else if (t->kind == WR_TEXT)
         snprintf(text, size, "%s", place);
     else
-        snprintf(text, size, "%lld", *(const long long *)(const void *)place);
+        snprintf(text, size, "%lld", (long long)*(const int64_t *)(const void *)place);
     return 0;
 }

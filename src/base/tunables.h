@@ -28,6 +28,8 @@ enum wr_access {
     WR_ACCESS_NAIVE,
     WR_ACCESS_EXTENT
 };
+enum wr_exchange { WR_EXCHANGE_AUTO, WR_EXCHANGE_SHM, WR_EXCHANGE_P2P, WR_EXCHANGE_ALLTOALL };
+enum wr_realms { WR_REALMS_EVEN, WR_REALMS_STATIC, WR_REALMS_CYCLIC, WR_REALMS_PERSISTENT };
 enum wr_storage_choice {
     WR_STORAGE_AUTO,
     WR_STORAGE_POSIX,
@@ -51,6 +53,7 @@ enum wr_fault {
 typedef struct wr_tunables {
     wr_choice access[2];     /* enum wr_access, by direction */
     wr_choice collective[2]; /* enum wr_switch, by direction */
+    wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
     wr_choice direct; /* enum wr_switch */
     wr_choice fault;  /* enum wr_fault */

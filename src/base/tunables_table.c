@@ -1,8 +1,7 @@
-/* The tunables, their defaults and their other names. A line here is all it takes to add one. */
+/* The tunables, their defaults and their other names. A line here and a field in tunables.h add one. */
 #include "base/tunables.h"
 
 #define AT(field) offsetof(wr_tunables, field)
-#define SIZE_MAX_64 INT64_MAX
 
 static const char access[] = "auto|sieve|list|naive|extent:BYTES";
 static const char switches[] = "auto|always|never";
@@ -24,23 +23,25 @@ const wr_tunable wr_tunable_table[] = {
      "whether ranks read together through aggregators"},
     {"collective_write", WR_CHOICE, AT(collective[WR_WRITE]), switches, 0, 0, "auto", "plan",
      "whether ranks write together through aggregators"},
+    {"independent", WR_CHOICE, AT(independent), "auto|never", 0, 0, "auto", "file",
+     "never: a promise that no rank accesses the file alone"},
     {"realms", WR_CHOICE, AT(realms), realms, 0, 0, "even", "plan",
      "how the file is divided among aggregators"},
-    {"realm_align", WR_SIZE, AT(realm_align), "", 1, SIZE_MAX_64, "1", "plan",
+    {"realm_align", WR_SIZE, AT(realm_align), "", 1, INT64_MAX, "1", "plan",
      "realms are cut at multiples of this"},
-    {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, SIZE_MAX_64, "0", "plan",
+    {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, INT64_MAX, "0", "plan",
      "stripe of the file system, 0 if unknown; realms are cut at multiples of it"},
     {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
      "how many ranks access the file in a collective call; 0: chosen by price"},
     {"aggregator_hosts", WR_TEXT, AT(aggregator_hosts), "", 0, 0, "", "plan",
      "hosts and aggregators per host, in the notation of cb_config_list"},
-    {"window", WR_SIZE, AT(window), "", 1, SIZE_MAX_64, "2M", "plan",
+    {"window", WR_SIZE, AT(window), "", 1, INT64_MAX, "2M", "plan",
      "data an aggregator handles in one round"},
-    {"cb_buffer_size", WR_SIZE, AT(cb_buffer_size), "", 1, SIZE_MAX_64, "16M", "plan",
+    {"cb_buffer_size", WR_SIZE, AT(cb_buffer_size), "", 1, INT64_MAX, "16M", "plan",
      "most memory an aggregator uses for its windows"},
-    {"sieve_buffer_read", WR_SIZE, AT(sieve_buffer[WR_READ]), "", 1, SIZE_MAX_64, "4M", "plan",
+    {"sieve_buffer_read", WR_SIZE, AT(sieve_buffer[WR_READ]), "", 1, INT64_MAX, "4M", "plan",
      "most memory of an independent sieving read"},
-    {"sieve_buffer_write", WR_SIZE, AT(sieve_buffer[WR_WRITE]), "", 1, SIZE_MAX_64, "512K", "plan",
+    {"sieve_buffer_write", WR_SIZE, AT(sieve_buffer[WR_WRITE]), "", 1, INT64_MAX, "512K", "plan",
      "most memory of an independent sieving write"},
     {"sieve_threshold", WR_COUNT, AT(sieve_threshold), "percent", 0, 100, "0", "plan",
      "sieve only windows of which at least this share is wanted; 0: chosen by price"},
@@ -48,7 +49,7 @@ const wr_tunable wr_tunable_table[] = {
      "how data moves between ranks: shared region, point-to-point, all-to-all"},
     {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "engine",
      "what runs in the background: nothing, file access, everything"},
-    {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, SIZE_MAX_64, "64M", "engine",
+    {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "engine",
      "most memory per process for operations in flight"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
@@ -64,7 +65,7 @@ const wr_tunable wr_tunable_table[] = {
      "whether files are accessed past the page cache (O_DIRECT)"},
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
      "folders that serve as logical disks, separated by colons"},
-    {"fault", WR_CHOICE, AT(fault), faults, 0, INT64_MAX, "none", "storage",
+    {"fault", WR_CHOICE, AT(fault), faults, 1, INT64_MAX, "none", "storage",
      "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
     {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
@@ -81,6 +82,8 @@ static const char *const alltoall_words[] = {"enable",    "alltoall", "disable",
                                              "automatic", "auto",     NULL};
 static const char *const realm_words[] = {"0",      "even", "aar",    "even", "-1",
                                           "static", "-2",   "custom", NULL};
+
+static const char *const independent_words[] = {"true", "never", "false", "auto", NULL};
 
 const wr_tunable_alias wr_tunable_aliases[] = {
     {"access", 0, {"access_read", "access_write"}, NULL},
@@ -99,6 +102,7 @@ const wr_tunable_alias wr_tunable_aliases[] = {
     {"romio_cb_fr_type", 1, {"realms"}, realm_words},
     {"romio_cb_fr_alignment", 1, {"realm_align"}, NULL},
     {"romio_cb_ds_threshold", 1, {"sieve_threshold"}, NULL},
+    {"romio_no_indep_rw", 1, {"independent"}, independent_words},
     {"romio_cb_alltoall", 1, {"exchange"}, alltoall_words},
     {0},
 };

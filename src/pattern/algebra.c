@@ -9,6 +9,7 @@
 #include "pattern/meet.h"
 
 enum {
+    STEPS = 64,    /* pairs of loops compared before giving up */
     SEEKS = 64,    /* steps of a search for a common byte before giving up */
     FEW_RUNS = 64, /* runs that are sorted rather than reasoned about */
 };
@@ -45,11 +46,11 @@ static int64_t greatest_divisor(int64_t a, int64_t b)
     return a;
 }
 
-static enum wr_answer overlap(part a, part b);
+static enum wr_answer overlap(part a, part b, int *steps);
 
 /* Two loops of one stride whose iterations do not reach into one another: the first iteration of
  * one, moved by whole strides next to an iteration of the other, tells it all. */
-static enum wr_answer overlap_in_step(part a, part b)
+static enum wr_answer overlap_in_step(part a, part b, int *steps)
 {
     int64_t stride = a.n->stride, shift = wr_div_floor(b.base - a.base, stride);
     enum wr_answer answer = WR_NO;
@@ -59,7 +60,7 @@ static enum wr_answer overlap_in_step(part a, part b)
             continue;
         part x = loop_body(a), y = loop_body(b);
         x.base += q * stride;
-        enum wr_answer one = overlap(x, y);
+        enum wr_answer one = overlap(x, y, steps);
         if (one == WR_YES)
             return WR_YES;
         if (one == WR_MAYBE)
@@ -80,10 +81,12 @@ static bool miss_by_divisor(part a, part b)
     return distance >= x->hi && distance + y->hi <= step;
 }
 
-static enum wr_answer overlap(part a, part b)
+static enum wr_answer overlap(part a, part b, int *steps)
 {
     if (apart(a, b))
         return WR_NO;
+    if (--*steps < 0)
+        return WR_MAYBE;
     if (a.n->kind == WR_LEAF && b.n->kind == WR_LEAF)
         return WR_YES;
     if (a.n->kind != WR_LOOP || b.n->kind != WR_LOOP)
@@ -92,7 +95,7 @@ static enum wr_answer overlap(part a, part b)
         return WR_NO;
     bool in_step = a.n->stride == b.n->stride && loop_body(a).n->hi <= a.n->stride &&
                    loop_body(b).n->hi <= b.n->stride;
-    return in_step ? overlap_in_step(a, b) : WR_MAYBE;
+    return in_step ? overlap_in_step(a, b, steps) : WR_MAYBE;
 }
 
 /* Leapfrog for a common byte, for a limited number of seeks. */
@@ -119,7 +122,8 @@ enum wr_answer wr_pattern_overlap(const weir_pattern *a, const weir_pattern *b)
 {
     if (!weir_pattern_bytes(a) || !weir_pattern_bytes(b))
         return WR_NO;
-    enum wr_answer answer = overlap(root_part(a), root_part(b));
+    int steps = STEPS;
+    enum wr_answer answer = overlap(root_part(a), root_part(b), &steps);
     return answer == WR_MAYBE ? search(a, b) : answer;
 }
 

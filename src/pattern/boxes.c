@@ -2,16 +2,26 @@
  * slab the set of boxes is constant, so one slice of it, built the same way from the remaining
  * dimensions, repeats. The result is in storage order and holds each element once. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arith.h"
 #include "base/error.h"
 #include "pattern/build.h"
 #include "pattern/grid.h"
 
+/* Working memory of one dimension, used again for each slab above it. */
+typedef struct level {
+    int64_t *box;    /* sorted by where they begin in this dimension */
+    int64_t *cuts;   /* their borders */
+    int64_t *inside; /* boxes of the current slab */
+    wr_term *terms;
+} level;
+
 typedef struct cutter {
     const weir_boxes *boxes;
     wr_grid grid;
     wr_builder b;
+    level levels[WEIR_MAX_DIMENSIONS];
 } cutter;
 
 static int64_t box_lo(const cutter *c, int64_t box, int d)
@@ -30,58 +40,91 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+typedef struct keyed {
+    const cutter *c;
+    int d;
+} keyed;
+
+static int compare_boxes(const void *a, const void *b, void *user)
+{
+    const keyed *k = user;
+    int64_t x = box_lo(k->c, *(const int64_t *)a, k->d),
+            y = box_lo(k->c, *(const int64_t *)b, k->d);
+    return (x > y) - (x < y);
+}
+
 /* The sorted, distinct borders of `count` boxes in dimension d; returns how many. */
-static int64_t find_cuts(const cutter *c, const int64_t *box, int64_t count, int d, int64_t *cuts)
+static int64_t find_cuts(const cutter *c, const level *l, int64_t count, int d)
 {
     for (int64_t i = 0; i < count; i++) {
-        cuts[2 * i] = box_lo(c, box[i], d);
-        cuts[2 * i + 1] = box_hi(c, box[i], d);
+        l->cuts[2 * i] = box_lo(c, l->box[i], d);
+        l->cuts[2 * i + 1] = box_hi(c, l->box[i], d);
     }
-    qsort(cuts, (size_t)(2 * count), sizeof *cuts, compare);
+    qsort(l->cuts, (size_t)(2 * count), sizeof *l->cuts, compare);
     int64_t kept = 0;
     for (int64_t i = 0; i < 2 * count; i++)
-        if (kept == 0 || cuts[i] != cuts[kept - 1])
-            cuts[kept++] = cuts[i];
+        if (kept == 0 || l->cuts[i] != l->cuts[kept - 1])
+            l->cuts[kept++] = l->cuts[i];
     return kept;
 }
 
-static int64_t select_boxes(const cutter *c, const int64_t *box, int64_t count, int d, int64_t at,
-                            int64_t *inside)
+/* Updates the boxes of the slab before to those of the slab that begins at `at`; `*next` is the first
+ * box that begins later. Returns how many there are. */
+static int64_t sweep(keyed k, const level *l, int64_t inside, int64_t count, int64_t *next,
+                     int64_t at)
 {
     int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (box_lo(c, box[i], d) <= at && at < box_hi(c, box[i], d))
-            inside[kept++] = box[i];
+    for (int64_t i = 0; i < inside; i++)
+        if (box_hi(k.c, l->inside[i], k.d) > at)
+            l->inside[kept++] = l->inside[i];
+    for (; *next < count && box_lo(k.c, l->box[*next], k.d) <= at; ++*next)
+        l->inside[kept++] = l->box[*next];
     return kept;
 }
 
-/* What the given boxes touch in dimensions order[level...]. */
-static int cut(cutter *c, int level, const int64_t *box, int64_t count, wr_term *out)
+/* What the given boxes touch in dimensions order[depth...]. */
+static int cut(cutter *c, int depth, const int64_t *box, int64_t count, wr_term *out)
 {
-    if (level == c->grid.dimensions) {
+    if (depth == c->grid.dimensions) {
         *out = wr_term_run(0, c->boxes->element);
         return 0;
     }
-    int d = c->grid.order[level];
-    int64_t *cuts = wr_arena_alloc(&c->b.scratch, 3 * count * (int64_t)sizeof *cuts);
-    wr_term *terms = cuts ? wr_build_terms(&c->b, 2 * count) : NULL;
-    if (!terms)
-        return WEIR_ENOMEM;
-    int64_t *inside = cuts + 2 * count;
-    int64_t slabs = find_cuts(c, box, count, d, cuts) - 1, used = 0;
+    const level *l = &c->levels[depth];
+    int d = c->grid.order[depth];
+    memcpy(l->box, box, (size_t)count * sizeof *box);
+    qsort_r(l->box, (size_t)count, sizeof *l->box, compare_boxes, &(keyed){c, d});
+    int64_t slabs = find_cuts(c, l, count, d) - 1, used = 0, inside = 0, next = 0;
     for (int64_t i = 0; i < slabs; i++) {
-        int64_t n = select_boxes(c, box, count, d, cuts[i], inside);
         wr_term slice;
-        int code = n ? cut(c, level + 1, inside, n, &slice) : 0;
-        if (!code && n) {
-            slice.offset += cuts[i] * c->grid.stride[d];
-            code = wr_build_loop(&c->b, cuts[i + 1] - cuts[i], c->grid.stride[d], slice,
-                                 &terms[used++]);
-        }
+        inside = sweep((keyed){c, d}, l, inside, count, &next, l->cuts[i]);
+        if (!inside)
+            continue;
+        int code = cut(c, depth + 1, l->inside, inside, &slice);
+        if (code)
+            return code;
+        slice.offset += l->cuts[i] * c->grid.stride[d];
+        code = wr_build_loop(&c->b, l->cuts[i + 1] - l->cuts[i], c->grid.stride[d], slice,
+                             &l->terms[used++]);
         if (code)
             return code;
     }
-    return wr_build_list(&c->b, used, terms, out);
+    return wr_build_list(&c->b, used, l->terms, out);
+}
+
+/* 72 bytes a box and dimension. */
+static int make_levels(cutter *c)
+{
+    int64_t count = c->boxes->count;
+    for (int i = 0; i < c->boxes->dimensions; i++) {
+        level *l = &c->levels[i];
+        l->box = wr_arena_alloc(&c->b.scratch, 4 * count * (int64_t)sizeof *l->box);
+        l->terms = l->box ? wr_build_terms(&c->b, 2 * count) : NULL;
+        if (!l->terms)
+            return WEIR_ENOMEM;
+        l->cuts = l->box + count;
+        l->inside = l->cuts + 2 * count;
+    }
+    return 0;
 }
 
 /* Lists the boxes that are not empty; WEIR_EINVAL if one reaches outside the array. */
@@ -116,7 +159,7 @@ int weir_pattern_boxes(const weir_boxes *boxes, weir_pattern **out)
     if (code)
         return code;
     int64_t *box = wr_arena_alloc(&c.b.scratch, boxes->count * (int64_t)sizeof *box);
-    int64_t count = box ? list_boxes(&c, box) : WEIR_ENOMEM;
+    int64_t count = box && !make_levels(&c) ? list_boxes(&c, box) : WEIR_ENOMEM;
     if (count < 0)
         code = (int)count;
     else if (count > 0)

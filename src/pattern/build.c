@@ -136,14 +136,20 @@ int wr_pattern_check_origin(const weir_pattern *pattern)
     return fits ? 0 : too_large();
 }
 
+/* Words a list takes: offsets, and data positions if its entries differ. */
+static int64_t list_words(const wr_node *n)
+{
+    return n->child >= 0 ? n->count : 2 * n->count + 1;
+}
+
 static bool same_node(const wr_builder *b, const wr_node *x, const wr_node *y)
 {
     if (x->kind != y->kind || x->count != y->count || x->child != y->child ||
-        x->bytes != y->bytes || (x->kind == WR_LOOP && x->stride != y->stride))
+        (x->kind == WR_LOOP && x->stride != y->stride))
         return false;
     if (x->kind != WR_LIST)
         return true;
-    size_t words = (size_t)(x->child >= 0 ? x->count : 2 * x->count + 1);
+    size_t words = (size_t)list_words(x);
     if ((x->kid < 0) != (y->kid < 0) ||
         memcmp(b->word + x->word, b->word + y->word, words * sizeof *b->word))
         return false;
@@ -151,13 +157,23 @@ static bool same_node(const wr_builder *b, const wr_node *x, const wr_node *y)
            !memcmp(b->kid + x->kid, b->kid + y->kid, (size_t)x->count * sizeof *b->kid);
 }
 
+static uint64_t stir(uint64_t h, int64_t value)
+{
+    h = (h ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
 static uint64_t node_hash(const wr_builder *b, const wr_node *n)
 {
-    uint64_t h = n->kind;
-    const int64_t fields[] = {n->count, n->stride, n->child, n->bytes,
-                              n->kind == WR_LIST ? b->word[n->word + n->count / 2] : 0};
+    const int64_t fields[] = {n->kind, n->count, n->stride, n->child};
+    uint64_t h = 0;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        h = (h ^ (uint64_t)fields[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
+        h = stir(h, fields[i]);
+    int64_t words = n->kind == WR_LIST ? list_words(n) : 0;
+    for (int64_t i = 0; i < words; i++)
+        h = stir(h, b->word[n->word + i]);
+    for (int64_t i = 0; n->kid >= 0 && i < n->count; i++)
+        h = stir(h, b->kid[n->kid + i]);
     return h;
 }
 
@@ -434,7 +450,7 @@ int wr_build_import(wr_builder *b, const weir_pattern *pattern, wr_term *out)
         if (n.child >= 0)
             n.child = number[n.child];
         if (n.kind == WR_LIST) {
-            size_t words = (size_t)(n.child >= 0 ? n.count : 2 * n.count + 1);
+            size_t words = (size_t)list_words(&n);
             memcpy(b->word + b->words, pattern->word + n.word, words * sizeof *b->word);
             n.word = b->words;
             b->words += (int64_t)words;

@@ -57,8 +57,8 @@ static int64_t choose(const weir_pattern *p, const wr_node *n, enum by by, int64
     return search_data(p->word + n->word + n->count, n->count, key);
 }
 
-/* Makes the runs from entry i of the innermost node the current batch, `skip` bytes into the first;
- * `base` and `data` are those of entry i. */
+/* Makes `all`, the runs from entry f->index of the innermost node on, the current batch, `skip` bytes
+ * into the first. f is NULL where the root is a single run. */
 static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
 {
     if (f) {
@@ -76,7 +76,8 @@ static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
     c->now = (wr_batch){all.offset + skip, all.run - skip, all.run - skip, 1, all.data + skip};
 }
 
-/* Goes from entry i of node n down to a run. `key` is relative to the entry. */
+/* Goes from entry at.index of at.node down to a run; `key` is relative to the node, whose data start
+ * at `data`. */
 static void enter(wr_cursor *c, wr_frame at, enum by by, int64_t key, int64_t data)
 {
     const weir_pattern *p = c->pattern;
@@ -129,6 +130,19 @@ static bool step_outer_loop(wr_cursor *c)
     return true;
 }
 
+/* The next entry of a list of equal runs. */
+static bool step_list(wr_cursor *c)
+{
+    wr_frame *f = c->depth ? &c->frame[c->depth - 1] : NULL;
+    if (!f || f->node->kind != WR_LIST || f->node->child < 0 || f->index + 1 >= f->node->count)
+        return false;
+    f->index++;
+    c->now.offset = f->base + c->pattern->word[f->node->word + f->index];
+    c->now.run = c->now.stride = c->pattern->node[f->node->child].count;
+    c->now.count = 1;
+    return true;
+}
+
 /* The current batch is used up: on to the next one. */
 static void load_next(wr_cursor *c)
 {
@@ -137,7 +151,7 @@ static void load_next(wr_cursor *c)
         c->rest.count = 0;
         return;
     }
-    if (step_outer_loop(c))
+    if (step_outer_loop(c) || step_list(c))
         return;
     int64_t data = c->now.data;
     while (c->depth > 0) {
@@ -184,23 +198,21 @@ void wr_cursor_init(wr_cursor *c, const weir_pattern *pattern)
 
 void wr_cursor_limit(wr_cursor *c, int64_t begin, int64_t end)
 {
-    int64_t bytes = wr_pattern_root(c->pattern)->bytes;
-    c->begin = wr_max(0, wr_min(begin, bytes));
-    c->end = wr_max(c->begin, wr_min(end, bytes));
+    c->begin = wr_max(c->begin, wr_min(begin, c->end));
+    c->end = wr_max(c->begin, wr_min(end, c->end));
     wr_cursor_seek_data(c, c->begin);
 }
 
 void wr_cursor_clip(wr_cursor *c, int64_t lo, int64_t hi)
 {
-    int64_t begin = wr_pattern_data_below(c->pattern, lo);
+    int64_t begin = wr_pattern_data_below(c->pattern, lo), end = c->end;
     if (wr_pattern_root(c->pattern)->disjoint) {
-        int64_t end = wr_pattern_data_below(c->pattern, hi);
-        wr_cursor_limit(c, wr_max(c->begin, begin), wr_min(c->end, end));
+        end = wr_pattern_data_below(c->pattern, hi);
     } else {
         c->lo = wr_max(c->lo, lo);
         c->hi = wr_min(c->hi, hi);
-        wr_cursor_seek_data(c, wr_max(c->begin, begin));
     }
+    wr_cursor_limit(c, begin, end);
 }
 
 void wr_cursor_seek_data(wr_cursor *c, int64_t data)
@@ -228,7 +240,9 @@ void wr_cursor_seek_offset(wr_cursor *c, int64_t x)
         return;
     }
     seek(c, BY_OFFSET, x - c->pattern->origin);
-    if (now->count && now->data < c->begin)
+    if (!now->count || now->data > c->end)
+        seek(c, BY_DATA, c->end);
+    else if (now->data < c->begin)
         seek(c, BY_DATA, c->begin);
 }
 
@@ -255,10 +269,16 @@ void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t en
 {
     wr_cursor c;
     wr_cursor_init(&c, pattern);
-    wr_cursor_seek_data(&c, begin);
+    bool disjoint = wr_pattern_root(pattern)->disjoint;
+    wr_batch first, second;
+    wr_cursor_limit(&c, begin, end);
     *lo = c.now.offset;
+    /* the rest of a run may lie behind the start of the next one */
+    if (!disjoint && wr_cursor_next_run(&c, INT64_MAX, &first) &&
+        wr_cursor_next_run(&c, INT64_MAX, &second))
+        *lo = wr_min(first.offset, second.offset);
     wr_cursor_seek_data(&c, end - 1);
-    *hi = c.now.offset + 1;
+    *hi = c.now.offset + (disjoint ? 1 : c.now.run);
 }
 
 /* Cuts a single run to the offsets asked for; false if nothing is left. Ordered patterns only. */
@@ -271,6 +291,12 @@ static bool cut_run(const wr_cursor *c, wr_batch *run)
     run->offset = lo;
     run->run = run->stride = hi - lo;
     return true;
+}
+
+/* Clipped, and the pattern is not disjoint: then runs must be cut one by one. */
+static bool confined_by_offset(const wr_cursor *c)
+{
+    return c->lo > -WR_OFFSET_MAX || c->hi < WR_OFFSET_MAX;
 }
 
 /* Goes forward to a run that reaches into [lo, hi), if the cursor is confined by offsets and the
@@ -307,6 +333,12 @@ bool wr_cursor_peek(wr_cursor *c, wr_batch *out)
     return true;
 }
 
+int64_t wr_cursor_data(wr_cursor *c)
+{
+    wr_batch b;
+    return wr_cursor_peek(c, &b) ? b.data : c->end;
+}
+
 bool wr_cursor_next(wr_cursor *c, int64_t max, wr_batch *out)
 {
     if (!wr_cursor_peek(c, out))
@@ -335,6 +367,10 @@ bool wr_cursor_next_run(wr_cursor *c, int64_t max, wr_batch *out)
 
 void wr_cursor_skip(wr_cursor *c, int64_t bytes)
 {
-    for (wr_batch b; bytes > 0 && wr_cursor_next(c, bytes, &b);)
-        bytes -= b.run * b.count;
+    wr_batch b;
+    if (bytes > c->now.run * c->now.count && !confined_by_offset(c))
+        wr_cursor_seek_data(c, wr_min(bytes, c->end - c->now.data) + c->now.data);
+    else
+        while (bytes > 0 && wr_cursor_next(c, bytes, &b))
+            bytes -= b.run * b.count;
 }

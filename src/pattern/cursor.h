@@ -35,11 +35,12 @@ typedef struct wr_cursor {
 /* Before the first byte. */
 void wr_cursor_init(wr_cursor *c, const weir_pattern *pattern);
 
-/* Confines the cursor to data positions [begin, end), cut to what exists, and goes to the first. */
+/* Confines the cursor to data positions [begin, end) and goes to the first. Only narrows what it was
+ * confined to before. */
 void wr_cursor_limit(wr_cursor *c, int64_t begin, int64_t end);
 
-/* Confines it further to offsets [lo, hi), for ordered patterns, and goes to the first byte there.
- * Where the pattern is not disjoint, data positions of successive batches may then have gaps. */
+/* Confines it to offsets [lo, hi), for ordered patterns, and goes to the first byte there. Only
+ * narrows. Where the pattern is not disjoint, data positions of successive batches may then have gaps. */
 void wr_cursor_clip(wr_cursor *c, int64_t lo, int64_t hi);
 
 /* To a data position; outside the limits: to the nearer end of them. */
@@ -49,10 +50,7 @@ void wr_cursor_seek_data(wr_cursor *c, int64_t data);
 void wr_cursor_seek_offset(wr_cursor *c, int64_t x);
 
 /* Data position of the next byte; the end of the limits if there is none. */
-static inline int64_t wr_cursor_data(const wr_cursor *c)
-{
-    return c->now.count && c->now.data < c->end ? c->now.data : c->end;
-}
+int64_t wr_cursor_data(wr_cursor *c);
 
 /* Hands out the next batch, at most `max` > 0 bytes of it: whole runs, or a part of one if it is
  * longer than max. False at the end. */

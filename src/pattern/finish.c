@@ -17,9 +17,7 @@ weir_pattern *wr_pattern_alloc(int32_t nodes, int64_t words, int64_t kids)
     if (!p)
         return NULL;
     *p = (weir_pattern){.nodes = nodes, .words = words, .kids = kids};
-    p->node = (wr_node *)(void *)(p + 1);
-    p->word = (int64_t *)(void *)(p->node + nodes);
-    p->kid = (int32_t *)(void *)(p->word + words);
+    *p = wr_pattern_attach(p);
     return p;
 }
 
@@ -172,6 +170,15 @@ int wr_build_finish(wr_builder *b, wr_term root, weir_pattern **out)
     if (root.run > 0 || wr_term_is_empty(root))
         return finish_run(root.offset, root.run, out);
     return finish_nodes(b, root.node, root.offset, out);
+}
+
+weir_pattern wr_pattern_attach(const void *block)
+{
+    weir_pattern p = *(const weir_pattern *)block;
+    p.node = (wr_node *)(void *)((char *)(uintptr_t)block + sizeof p);
+    p.word = (int64_t *)(void *)(p.node + p.nodes);
+    p.kid = (int32_t *)(void *)(p.word + p.words);
+    return p;
 }
 
 void weir_pattern_free(weir_pattern *pattern)

@@ -1,7 +1,8 @@
 /* The bytes two patterns have in common, in file order: a request and a realm, a request and a
- * window's cover. Both are ordered and `b` is disjoint. Neither is ever expanded: where both are
- * regular the answer comes as batches, and stretches that only one of them touches are skipped by
- * seeking. */
+ * window's cover. Both are ordered and `b` is disjoint. Neither is ever expanded: where strides are
+ * equal, or one has runs that hold many of the other's, the answer comes as batches, and stretches
+ * that only one of them touches are skipped. Loops of unrelated strides cost a step per meeting or
+ * miss; a pattern `a` that is not disjoint costs a step per run. */
 #ifndef WR_PATTERN_MEET_H
 #define WR_PATTERN_MEET_H
 

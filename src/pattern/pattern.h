@@ -6,15 +6,17 @@
  *
  * Normal form, kept by the constructors in build.c and demanded by nothing else:
  *   loops have at least 2 iterations, lists at least 2 entries, and nothing is empty;
- *   a loop over a run of its own stride is a longer run; a loop whose child loop ends where the
- * next iteration starts is one loop; runs that touch in a list are one run; a list of equal entries
- *   with a constant spacing is a loop.
+ *   a loop over a run of its own stride is a longer run;
+ *   a loop whose child loop ends where the next iteration starts is one loop;
+ *   runs that touch in a list are one run;
+ *   a list of equal entries with a constant spacing is a loop.
  *
  * Invariants
- *   P1  every node's bounds, the pattern's bounds and all byte counts are below 2^62 in size, so
- * the sum of any two fits P2  a node's child has a smaller number, and no path is longer than
- * WR_DEPTH P3  ordered: starts and ends of runs never decrease in data order; disjoint: each run
- * starts at or after the end of the one before; disjoint implies ordered */
+ *   P1  bounds of nodes and patterns and all byte counts are below 2^62 in size, so the sum of any
+ *       two fits
+ *   P2  a node's child has a smaller number, and no path is longer than WR_DEPTH
+ *   P3  ordered: starts and ends of runs never decrease in data order; disjoint: each run starts
+ *       at or after the end of the one before; disjoint implies ordered */
 #ifndef WR_PATTERN_PATTERN_H
 #define WR_PATTERN_PATTERN_H
 
@@ -95,12 +97,18 @@ static inline wr_entry wr_entry_get(const weir_pattern *p, const wr_node *n, int
  * data position of the first byte of the first run that ends after x, or of x in that run. */
 int64_t wr_pattern_data_below(const weir_pattern *pattern, int64_t x);
 
-/* Bounds of the data [begin, end) of an ordered pattern: begin < end. */
+/* Bounds of the data [begin, end) of an ordered pattern, begin < end; *hi may be too high, up to the
+ * end of the last run, where the pattern is not disjoint. */
 void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t end, int64_t *lo,
                           int64_t *hi);
 
 /* What an ordered pattern has in [lo, hi), in as many nodes as it has batches there. */
 int wr_pattern_clip(const weir_pattern *pattern, int64_t lo, int64_t hi, weir_pattern **out);
+
+/* A pattern is one block of weir_pattern_footprint() bytes that can be copied anywhere, also into
+ * memory that others map elsewhere; this gives a usable header for such a copy, valid as long as
+ * the copy is. */
+weir_pattern wr_pattern_attach(const void *block);
 
 static inline bool wr_hash_equal(wr_hash a, wr_hash b)
 {

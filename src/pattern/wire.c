@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/error.h"
 #include "pattern/build.h"
 
@@ -116,10 +117,16 @@ static int64_t get_within(reader *r, int64_t lo, int64_t hi)
     return r->bad ? lo : (int64_t)value;
 }
 
-static int64_t get_signed(reader *r)
+/* Any number; 0 after a failure. */
+static int64_t get_any(reader *r)
 {
     uint64_t value = get(r);
-    int64_t number = (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static int64_t get_signed(reader *r)
+{
+    int64_t number = get_any(r);
     if (number > WR_OFFSET_MAX || number < -WR_OFFSET_MAX)
         r->bad = true;
     return r->bad ? 0 : number;
@@ -160,8 +167,9 @@ static void read_offsets(reader *r, weir_pattern *p, int64_t count)
     int64_t offset = 0;
     p->word[p->words++] = 0;
     for (int64_t i = 1; i < count; i++) {
-        offset += get_signed(r);
-        if (offset > WR_OFFSET_MAX || offset < -WR_OFFSET_MAX) {
+        /* two offsets may be twice as far apart as either is from 0 */
+        if (!wr_add(offset, get_any(r), &offset) || offset > WR_OFFSET_MAX ||
+            offset < -WR_OFFSET_MAX) {
             r->bad = true;
             offset = 0;
         }

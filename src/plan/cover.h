@@ -17,6 +17,8 @@
 #include "base/memory.h"
 #include "plan/plan.h"
 
+enum { WR_COVER_BYTES = 516 << 10 }; /* most memory a cover's description takes */
+
 /* What one rank wants: data [begin, end) of an ordered pattern, borrowed. */
 typedef struct wr_want {
     const weir_pattern *pattern;

@@ -104,7 +104,8 @@ int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
         gap = 0;
     used = join(w->pieces, used, gap, out);
     code = build(w, used, out);
-    if (!code && weir_pattern_bytes(out->cover) > w->plan->window) {
+    if (!code && (weir_pattern_bytes(out->cover) > w->plan->window ||
+                  weir_pattern_footprint(out->cover) > WR_COVER_BYTES)) {
         weir_pattern_free(out->cover);
         out->cover = NULL;
         return 1;
