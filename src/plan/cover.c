@@ -31,12 +31,14 @@ static bool first_wanted(const wr_want *want, int64_t x, int64_t *offset)
     wr_cursor_init(&c, want->pattern);
     wr_cursor_limit(&c, want->begin, want->end);
     wr_cursor_seek_offset(&c, x);
-    if (!wr_cursor_next_run(&c, INT64_MAX, &b))
-        return false;
+    do /* a run that `end` cuts may end before x */
+        if (!wr_cursor_next_run(&c, INT64_MAX, &b))
+            return false;
+    while (b.offset + b.run <= x);
     *offset = wr_max(b.offset, x);
     /* the rest of a run that `begin` cuts may lie behind the start of the next one */
     if (*offset > x && !weir_pattern_is_disjoint(want->pattern) &&
-        wr_cursor_next_run(&c, INT64_MAX, &b))
+        wr_cursor_next_run(&c, INT64_MAX, &b) && b.offset + b.run > x)
         *offset = wr_min(*offset, wr_max(b.offset, x));
     return true;
 }

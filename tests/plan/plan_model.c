@@ -39,12 +39,11 @@ static void random_requests(rng *r, scene *s)
         int64_t end = rng_chance(r, 70) ? m->bytes : rng_within(r, begin, m->bytes);
         s->want[i] = (wr_want){m->pattern, begin, end, i};
         s->summary[i] = wr_summary_of(m->pattern, begin, end);
+        unsigned char mine[SPAN] = {0}; /* once a rank, however often it wants a byte */
         for (int64_t k = begin; k < end; k++)
-            s->wanted[cell(m->offset[k])]++;
-        for (int64_t k = begin; k < end; k++) /* once a rank, however often it wants a byte */
-            for (int64_t j = k + 1; j < end && m->offset[j] <= m->offset[k]; j++)
-                if (m->offset[j] == m->offset[k])
-                    s->wanted[cell(m->offset[j])]--;
+            mine[cell(m->offset[k])] = 1;
+        for (int64_t k = 0; k < SPAN; k++)
+            s->wanted[k] = (unsigned char)(s->wanted[k] + mine[k]);
     }
 }
 
