@@ -1,4 +1,5 @@
-/* The tunables, their defaults and their other names. A line here and a field in tunables.h add one. */
+/* The tunables, their defaults and their other names. A line here and a field in tunables.h add
+ * one. */
 #include "base/tunables.h"
 
 #define AT(field) offsetof(wr_tunables, field)

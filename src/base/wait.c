@@ -33,7 +33,8 @@ static void futex_wait(wr_word *word, uint32_t seen, const struct timespec *limi
     atomic_fetch_sub(&word->sleepers, 1);
 }
 
-/* A nap costs 13 microseconds of CPU time on a virtual machine, so a long wait takes longer ones. */
+/* A nap costs 13 microseconds of CPU time on a virtual machine, so a long wait takes longer ones.
+ * */
 static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
 {
     const struct timespec limit = duration(naps < SHORT_NAPS ? NAP_US : LONG_NAP_US);

@@ -68,8 +68,8 @@ static int64_t find_cuts(const cutter *c, const level *l, int64_t count, int d)
     return kept;
 }
 
-/* Updates the boxes of the slab before to those of the slab that begins at `at`; `*next` is the first
- * box that begins later. Returns how many there are. */
+/* Updates the boxes of the slab before to those of the slab that begins at `at`; `*next` is the
+ * first box that begins later. Returns how many there are. */
 static int64_t sweep(keyed k, const level *l, int64_t inside, int64_t count, int64_t *next,
                      int64_t at)
 {

@@ -57,8 +57,8 @@ static int64_t choose(const weir_pattern *p, const wr_node *n, enum by by, int64
     return search_data(p->word + n->word + n->count, n->count, key);
 }
 
-/* Makes `all`, the runs from entry f->index of the innermost node on, the current batch, `skip` bytes
- * into the first. f is NULL where the root is a single run. */
+/* Makes `all`, the runs from entry f->index of the innermost node on, the current batch, `skip`
+ * bytes into the first. f is NULL where the root is a single run. */
 static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
 {
     if (f) {
@@ -76,8 +76,8 @@ static void load_runs(wr_cursor *c, wr_frame *f, wr_batch all, int64_t skip)
     c->now = (wr_batch){all.offset + skip, all.run - skip, all.run - skip, 1, all.data + skip};
 }
 
-/* Goes from entry at.index of at.node down to a run; `key` is relative to the node, whose data start
- * at `data`. */
+/* Goes from entry at.index of at.node down to a run; `key` is relative to the node, whose data
+ * start at `data`. */
 static void enter(wr_cursor *c, wr_frame at, enum by by, int64_t key, int64_t data)
 {
     const weir_pattern *p = c->pattern;

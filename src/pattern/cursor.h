@@ -35,12 +35,13 @@ typedef struct wr_cursor {
 /* Before the first byte. */
 void wr_cursor_init(wr_cursor *c, const weir_pattern *pattern);
 
-/* Confines the cursor to data positions [begin, end) and goes to the first. Only narrows what it was
- * confined to before. */
+/* Confines the cursor to data positions [begin, end) and goes to the first. Only narrows what it
+ * was confined to before. */
 void wr_cursor_limit(wr_cursor *c, int64_t begin, int64_t end);
 
 /* Confines it to offsets [lo, hi), for ordered patterns, and goes to the first byte there. Only
- * narrows. Where the pattern is not disjoint, data positions of successive batches may then have gaps. */
+ * narrows. Where the pattern is not disjoint, data positions of successive batches may then have
+ * gaps. */
 void wr_cursor_clip(wr_cursor *c, int64_t lo, int64_t hi);
 
 /* To a data position; outside the limits: to the nearer end of them. */

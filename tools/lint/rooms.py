@@ -18,9 +18,9 @@ LAWS = [
     (CALL % "v?dprintf", CLI + r"|src/base/log\.c$", "only the log sink prints"),
     (CALL % "exit|_exit|_Exit|quick_exit|abort|P?MPI_Abort", CLI, "the library never exits"),
     (CALL % "u?sleep|(?:clock_)?nanosleep|sched_yield|thrd_sleep|thrd_yield",
-     r"src/transport/wait\.c$", "only the wait primitive sleeps or yields"),
+     r"src/base/wait\.c$", "only the wait primitive sleeps or yields"),
 ]
-MPI_H = re.compile(r"src/transport/mpi|src/weir_mpi\.c$|src/front/(?:mpiio|dra|cli)/"
+MPI_H = re.compile(r"src/transport/mpi|src/weir_mpi\.[ch]$|src/front/(?:mpiio|dra|cli)/"
                    r"|include/weir/weir\.h$")
 INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)

@@ -1,0 +1,36 @@
+/* One rank's part of an access: which data of a file pattern, and where they are in memory. Reading
+ * and writing differ in the direction only. */
+#ifndef WR_ENGINE_ACCESS_H
+#define WR_ENGINE_ACCESS_H
+
+#include "base/tunables.h"
+#include "plan/cover.h"
+
+/* Data positions [begin, end) of `file` lie in memory at data positions [0, end - begin) of
+ * `memory`, relative to `base`. Everything is borrowed until the access is over; `base` is only
+ * read when writing. */
+typedef struct wr_access_request {
+    enum wr_direction direction;
+    const weir_pattern *file;
+    int64_t begin, end;
+    const weir_pattern *memory;
+    char *base;
+} wr_access_request;
+
+/* Copies between `window`, where a byte lies at its data position in `cover`, and the rank's
+ * memory, everything the rank wants of the cover in offsets [lo, hi). */
+void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char *window, int64_t lo,
+                    int64_t hi);
+
+/* The rank's data in offsets [lo, hi), one after the other, to or from `packed`; returns how many
+ * bytes. With `packed` NULL only counts. */
+int64_t wr_access_pack(const wr_access_request *a, char *packed, int64_t lo, int64_t hi);
+
+/* The same data, which another rank packed by wr_access_pack, to or from the window. */
+void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
+                  char *window, char *packed, wr_window range);
+
+/* How many bytes of the access lie below offset `stop`, which must be all up to there. */
+int64_t wr_access_count(const wr_access_request *a, int64_t stop);
+
+#endif

@@ -1,0 +1,155 @@
+/* A rank accesses the file for itself. Windows and covers are those of a realm that is the whole
+ * request; where the cover is exact, data go between file and user memory without a copy. */
+#include "base/arith.h"
+#include "engine/port.h"
+#include "pattern/cursor.h"
+
+enum { BATCHES = 64 };
+
+/* The transfers of a request, straight from and to user memory, file and memory walked together. */
+typedef struct direct {
+    wr_port *port;
+    const wr_access_request *a;
+    wr_cursor file, memory;
+    wr_transfer transfers[BATCHES];
+    int used;
+    wr_outcome outcome;
+} direct;
+
+static void settle(direct *d)
+{
+    for (wr_transfer *t; (t = wr_storage_reap(d->port->storage, true));) {
+        if (t->done == wr_transfer_bytes(t))
+            continue;
+        d->outcome.stop = wr_min(d->outcome.stop, wr_transfer_missing(t));
+        if ((t->error || t->direction == WR_WRITE) && !d->outcome.code)
+            d->outcome.code = wr_transfer_check(d->port->storage, t);
+    }
+    d->used = 0;
+}
+
+/* As many runs as file and memory have in common shape; false at the end. */
+static bool next_transfer(direct *d, wr_transfer *out)
+{
+    wr_batch f, m;
+    if (!wr_cursor_peek(&d->file, &f) || !wr_cursor_peek(&d->memory, &m))
+        return false;
+    int64_t run = wr_min(f.run, m.run), count = 1;
+    if (f.run == m.run)
+        count = wr_min(f.count, m.count);
+    else if (m.count == 1 && m.run > f.run) { /* one long run of memory */
+        count = wr_min(f.count, m.run / f.run);
+        m.stride = f.run;
+    } else if (f.count == 1 && f.run > m.run) {
+        count = wr_min(m.count, f.run / m.run);
+        f.stride = m.run;
+    }
+    *out = (wr_transfer){.direction = d->a->direction,
+                         .offset = f.offset,
+                         .run = run,
+                         .count = count,
+                         .stride = f.stride,
+                         .memory = d->a->base + m.offset,
+                         .memory_stride = m.stride};
+    wr_cursor_skip(&d->file, run * count);
+    wr_cursor_skip(&d->memory, run * count);
+    return true;
+}
+
+static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
+{
+    direct d = {.port = port, .a = a, .outcome = {.stop = INT64_MAX}};
+    wr_cursor_init(&d.file, a->file);
+    wr_cursor_limit(&d.file, a->begin, a->end);
+    wr_cursor_init(&d.memory, a->memory);
+    while (!d.outcome.code && next_transfer(&d, &d.transfers[d.used])) {
+        wr_storage_submit(port->storage, &d.transfers[d.used++]);
+        if (d.used == BATCHES)
+            settle(&d);
+    }
+    settle(&d);
+    return d.outcome;
+}
+
+static bool may_sieve(const wr_port *port, const wr_access_request *a)
+{
+    int64_t access = port->tunables.access[a->direction].which;
+    if (access == WR_ACCESS_LIST || access == WR_ACCESS_NAIVE)
+        return false;
+    /* a write that reads first endangers neighbours: only if asked for, and if reading is allowed
+     */
+    return a->direction == WR_READ || (access == WR_ACCESS_SIEVE && port->can_read);
+}
+
+/* One window through a buffer. */
+static int move_window(wr_port *port, const wr_access_request *a, const wr_window *w, char *buffer,
+                       int64_t *stop)
+{
+    int64_t valid = INT64_MAX;
+    bool write = a->direction == WR_WRITE, locked = false;
+    int code = 0;
+    if (write && w->holes) {
+        code = wr_port_lock(port, w->lo, w->hi);
+        locked = !code;
+    }
+    if (!code && (!write || w->holes))
+        code = wr_port_move(port, WR_READ, w->cover, buffer, &valid);
+    if (!code) {
+        wr_access_copy(a, w->cover, buffer, w->lo, write ? w->hi : wr_min(w->hi, valid));
+        if (write)
+            code = wr_port_move(port, WR_WRITE, w->cover, buffer, &valid);
+    }
+    if (locked)
+        wr_port_unlock(port, w->lo, w->hi);
+    if (code || (!write && valid < INT64_MAX))
+        *stop = code ? w->lo : valid;
+    return code;
+}
+
+static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const wr_summary *wanted)
+{
+    wr_plan_input in = wr_port_input(port, a->direction, wanted);
+    wr_plan plan = {.aggregators = 1, .lo = wanted->lo, .hi = wanted->hi};
+    wr_want want = {a->file, a->begin, a->end, 0};
+    wr_windows walk;
+    wr_window w;
+    wr_outcome o = {.stop = INT64_MAX};
+    weir_pattern *realm = NULL;
+    plan.window = port->tunables.sieve_buffer[a->direction];
+    char *buffer = wr_alloc(wr_min(plan.window, wanted->hi - wanted->lo));
+    o.code = buffer ? weir_pattern_contiguous(plan.lo, plan.hi - plan.lo, &realm) : WEIR_ENOMEM;
+    wr_windows_init(&walk, &in, &plan, realm, 1, &want);
+    for (int more = 1; !o.code && more && o.stop == INT64_MAX;) {
+        more = wr_windows_next(&walk, &w);
+        if (more < 0)
+            o.code = more;
+        if (more == 1) {
+            o.code = move_window(port, a, &w, buffer, &o.stop);
+            weir_pattern_free(w.cover);
+        }
+    }
+    if (o.code && o.stop == INT64_MAX)
+        o.stop = walk.at;
+    wr_windows_release(&walk);
+    weir_pattern_free(realm);
+    wr_free(buffer);
+    return o;
+}
+
+wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
+{
+    wr_summary wanted = wr_summary_of(a->file, a->begin, a->end);
+    if (!wanted.active)
+        return (wr_outcome){.stop = INT64_MAX};
+    bool one_run = wanted.hi - wanted.lo == wanted.bytes;
+    if (!one_run && may_sieve(port, a))
+        return move_windows(port, a, &wanted);
+    bool lock = a->direction == WR_WRITE && !port->sole;
+    int code = lock ? wr_port_lock(port, wanted.lo, wanted.hi) : 0;
+    if (code)
+        return (wr_outcome){code, wanted.lo};
+    wr_outcome o = move_directly(port, a);
+    if (lock)
+        wr_port_unlock(port, wanted.lo, wanted.hi);
+    return o;
+}

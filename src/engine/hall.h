@@ -1,0 +1,58 @@
+/* Where the ranks of a node meet during the rounds of a collective call: shared memory with a bell
+ * for each rank and two slots for each aggregator. A slot is a window on its way: its range, its
+ * cover, who takes part, and its buffer.
+ *
+ * A rank waits for its own bell only; whoever changes something that concerns it rings. Invariants
+ *   H1  only the aggregator writes a slot's description, and only while nobody takes part in it
+ *   H2  a rank that takes part has not acknowledged until it is done with the slot's memory */
+#ifndef WR_ENGINE_HALL_H
+#define WR_ENGINE_HALL_H
+
+#include "engine/world.h"
+#include "plan/cover.h"
+
+enum {
+    WR_HALL_RANKS = 1024, /* most ranks of a node that can take part */
+    WR_COVER_ROOM = WR_COVER_BYTES
+};
+
+typedef struct wr_slot {
+    _Alignas(WR_LINE) _Atomic int64_t turn; /* number of the window it shows, counted from 1 */
+    _Atomic int64_t lo, hi;                 /* its range of the file */
+    int64_t valid;                          /* when reading: bytes at or after this do not exist */
+    int64_t ordered;                        /* 1: ranks copy one after the other, ascending */
+    _Atomic int64_t expected;               /* ranks of this node that take part */
+    _Atomic uint64_t who[WR_HALL_RANKS / 64]; /* which, by local rank */
+    _Alignas(WR_LINE) _Atomic int64_t acknowledged;
+    _Alignas(WR_LINE) _Atomic int64_t next; /* how many, in ascending order of rank, have copied */
+} wr_slot;
+
+typedef struct wr_desk {
+    _Alignas(WR_LINE) _Atomic int64_t windows; /* how many in all, once known; before that -1 */
+    wr_slot slot[2];
+} wr_desk;
+
+typedef struct wr_hall {
+    wr_region region;
+    int desks;      /* aggregators of this node */
+    int64_t window; /* bytes of a slot's buffer */
+} wr_hall;
+
+/* [collective on the node] Makes room for that many aggregators and bytes a window, unless it is
+ * there already. */
+int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window);
+void wr_hall_close(wr_hall *hall);
+
+wr_word *wr_hall_bell(const wr_hall *hall, int local_rank);
+wr_desk *wr_hall_desk(const wr_hall *hall, int local_size, int desk);
+char *wr_hall_buffer(const wr_hall *hall, int local_size, int desk, int slot);
+
+/* The description of a slot's cover, put there by its aggregator and borrowed from there by others.
+ */
+void wr_hall_put_cover(const wr_hall *hall, int local_size, int desk_slot,
+                       const weir_pattern *cover);
+weir_pattern wr_hall_get_cover(const wr_hall *hall, int local_size, int desk_slot);
+
+void wr_bell_ring(wr_word *bell);
+
+#endif

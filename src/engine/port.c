@@ -1,0 +1,102 @@
+/* Moving covers, locks, and what a plan is made from. */
+#include "engine/port.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "pattern/cursor.h"
+#include "storage/lock.h"
+
+enum { BATCHES = 64 };
+
+wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
+                            const wr_summary *wanted)
+{
+    const wr_tunables *t = &port->tunables;
+    const wr_transport *ranks = port->world->transport;
+    const wr_cost *cost = &port->cost[direction];
+    return (wr_plan_input){
+        .direction = direction,
+        .ranks = ranks->size,
+        .nodes = ranks->nodes,
+        .cores = port->cores,
+        .wanted = *wanted,
+        .unit = port->unit,
+        .align = wr_max(port->align, wr_max(t->realm_align, t->striping_unit)),
+        .block = port->block,
+        .realms = t->realms.which,
+        .aggregators = t->aggregators,
+        .collective = t->collective[direction].which,
+        .access = t->access[direction].which,
+        .access_extent = t->access[direction].number,
+        .exchange = t->exchange.which,
+        .window = t->window,
+        .buffer = t->cb_buffer_size,
+        .call_ns = cost->call_ns,
+        .mib_ns = cost->mib_ns,
+        .scaling = cost->scaling,
+        .read_call_ns = port->cost[WR_READ].call_ns,
+        .read_mib_ns = port->cost[WR_READ].mib_ns,
+    };
+}
+
+/* Zeroes what a read did not bring. */
+static void zero_missing(const wr_transfer *t)
+{
+    int64_t bytes = wr_transfer_bytes(t); /* memory of a cover is contiguous */
+    memset(t->memory + t->done, 0, (size_t)(bytes - t->done));
+}
+
+/* Waits for everything submitted; keeps the first error and the lowest missing offset. */
+static int settle(wr_port *port, int64_t *valid)
+{
+    int code = 0;
+    for (wr_transfer *t; (t = wr_storage_reap(port->storage, true));) {
+        bool complete = t->done == wr_transfer_bytes(t);
+        if (!complete && t->direction == WR_READ)
+            zero_missing(t);
+        if (!complete && !t->error && t->direction == WR_READ)
+            *valid = wr_min(*valid, wr_transfer_missing(t));
+        else if (!complete && !code)
+            code = wr_transfer_check(port->storage, t);
+    }
+    return code;
+}
+
+int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
+                 char *buffer, int64_t *valid)
+{
+    wr_transfer transfers[BATCHES];
+    wr_cursor c;
+    wr_batch b;
+    int used = 0, code = 0;
+    wr_cursor_init(&c, cover);
+    *valid = INT64_MAX;
+    while (!code && wr_cursor_next(&c, INT64_MAX, &b)) {
+        transfers[used] = (wr_transfer){.direction = direction,
+                                        .offset = b.offset,
+                                        .run = b.run,
+                                        .count = b.count,
+                                        .stride = b.stride,
+                                        .memory = buffer + b.data,
+                                        .memory_stride = b.run};
+        wr_storage_submit(port->storage, &transfers[used++]);
+        if (used == BATCHES) {
+            code = settle(port, valid);
+            used = 0;
+        }
+    }
+    int last = settle(port, valid);
+    return code ? code : last;
+}
+
+int wr_port_lock(wr_port *port, int64_t lo, int64_t hi)
+{
+    wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
+    return wr_range_lock(port->storage, WR_LOCK_EXCLUSIVE, lo, hi, &waiter);
+}
+
+void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
+{
+    wr_range_unlock(port->storage, lo, hi);
+}

@@ -1,0 +1,58 @@
+/* An open file as the engine sees it, and the two ways to access it. */
+#ifndef WR_ENGINE_PORT_H
+#define WR_ENGINE_PORT_H
+
+#include "engine/access.h"
+#include "engine/hall.h"
+#include "storage/storage.h"
+
+typedef struct wr_port {
+    wr_world *world;
+    wr_channel channel;
+    wr_storage *storage;
+    wr_hall hall;         /* opened by the first collective call */
+    wr_tunables tunables; /* equal on all ranks, as are the fields below */
+    wr_cost cost[2];      /* by direction */
+    int64_t cores;        /* of a node */
+    int64_t unit, align;  /* of realms */
+    int64_t block;        /* of persistent realms; 0 before the first collective call */
+    bool can_read;        /* the file is open for reading too */
+    bool sole;            /* nobody else has it open: independent writes need no lock */
+    uint64_t calls;       /* collective calls so far */
+} wr_port;
+
+/* How an access ended. */
+typedef struct wr_outcome {
+    int code;     /* 0 or a negative code, the error raised */
+    int64_t stop; /* everything below this offset was moved; INT64_MAX: all of it */
+} wr_outcome;
+
+/* Moves everything for this rank alone, by the access method that is cheapest or tuned. */
+wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a);
+
+/* [collective] All ranks return the same code; *count is how many bytes of this rank's data, from
+ * the first, are known to be moved. A rank comes with `code` != 0 if it cannot take part: then all
+ * fail, and nothing is moved. */
+int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64_t *count);
+
+/* The input of a plan for `wanted`. */
+wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
+                            const wr_summary *wanted);
+
+/* Offset of the first byte a transfer did not move. */
+static inline int64_t wr_transfer_missing(const wr_transfer *t)
+{
+    return t->offset + t->done / t->run * t->stride + t->done % t->run;
+}
+
+/* Reads or writes a cover; window bytes lie at their data positions in `buffer`. When reading,
+ * *valid is set to the offset of the first byte that does not exist, INT64_MAX if all do, and what
+ * is missing is zeroed. */
+int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
+                 char *buffer, int64_t *valid);
+
+/* Holds the range of a read-modify-write against other writers. */
+int wr_port_lock(wr_port *port, int64_t lo, int64_t hi);
+void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
+
+#endif

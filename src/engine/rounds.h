@@ -1,0 +1,36 @@
+/* The rounds of a collective call, by shared memory or by messages. */
+#ifndef WR_ENGINE_ROUNDS_H
+#define WR_ENGINE_ROUNDS_H
+
+#include "engine/port.h"
+
+/* What a call is about, the same for both ways; built by collective.c. */
+typedef struct wr_call {
+    wr_port *port;
+    const wr_access_request *a;
+    const wr_plan_input *in;
+    const wr_plan *plan;
+    int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
+    int desk;            /* its number among the aggregators of the node */
+    int desks;           /* aggregators of the node */
+    int *desk_rank;      /* local rank of each */
+    int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
+    wr_want *wants;      /* `rank` is the local rank for rounds_shared */
+    bool shared;         /* rounds were through shared memory */
+    wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
+    weir_error error;    /* if outcome.code */
+} wr_call;
+
+/* Notes an error of this rank that leaves everything from `stop` on undone. */
+void wr_call_fail(wr_call *call, int code, int64_t stop);
+
+/* Everyone on the node, wants being known. Nobody leaves before all windows are through. */
+void wr_rounds_shared(wr_call *call);
+
+/* After the exit agreement, when nobody looks at the hall any more. */
+void wr_rounds_shared_end(wr_call *call);
+
+/* [collective] By messages; requests travel here too. */
+void wr_rounds_messages(wr_call *call);
+
+#endif
