@@ -83,6 +83,10 @@ static int new_world(MPI_Comm comm, wr_world **out)
     code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
     if (!code)
         code = wr_world_open(transport, &tunables, out);
+    else
+        transport = NULL;
+    if (code)
+        wr_transport_close(transport);
     if (!code && differed)
         wr_log_line(&(*out)->log, WR_LOG_WARN,
                     "rank %d has other tunables than rank 0, whose count", transport->rank);

@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include "weir/error.h"
+#include "weir/file.h"
 #include "weir/pattern.h"
 
 #ifdef __cplusplus
@@ -19,6 +20,13 @@ extern "C" {
 
 /* Version and MPI flavour of the library in use, such as "0.1.0 openmpi". [local] */
 WEIR_API const char *weir_version(void);
+
+/* Opens a file on all ranks of `comm`, which must stay until the file is closed. `mode` is made of
+ * enum weir_mode, the same on all ranks; `hints` is NULL or "NAME=VALUE;...", see docs/tunables.md:
+ * rank 0's count, and the environment is stronger. No rank has the file open if any cannot.
+ * [collective] */
+WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
+                            weir_file **out);
 
 /* Writes what the library finds on this machine and in `folder`, and what it will therefore use, as
  * lines of text into text[0, size), the same on every rank, cut to fit and terminated; 4 KiB are

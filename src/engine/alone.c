@@ -89,7 +89,7 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
     bool write = a->direction == WR_WRITE, locked = false;
     int code = 0;
     if (write && w->holes) {
-        code = wr_port_lock(port, w->lo, w->hi);
+        code = wr_port_lock(port, false, w->lo, w->hi);
         locked = !code;
     }
     if (!code && (!write || w->holes))
@@ -145,7 +145,7 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
     if (!one_run && may_sieve(port, a))
         return move_windows(port, a, &wanted);
     bool lock = a->direction == WR_WRITE && !port->sole;
-    int code = lock ? wr_port_lock(port, wanted.lo, wanted.hi) : 0;
+    int code = lock ? wr_port_lock(port, true, wanted.lo, wanted.hi) : 0;
     if (code)
         return (wr_outcome){code, wanted.lo};
     wr_outcome o = move_directly(port, a);

@@ -90,13 +90,47 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
     return code ? code : last;
 }
 
-int wr_port_lock(wr_port *port, int64_t lo, int64_t hi)
+int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
-    return wr_range_lock(port->storage, WR_LOCK_EXCLUSIVE, lo, hi, &waiter);
+    enum wr_lock_kind kind = shared && port->can_read ? WR_LOCK_SHARED : WR_LOCK_EXCLUSIVE;
+    return wr_range_lock(port->storage, kind, lo, hi, &waiter);
 }
 
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
 {
     wr_range_unlock(port->storage, lo, hi);
+}
+
+/* Unlocks the cover's runs below offset `end`. */
+static void unlock_runs(wr_port *port, const weir_pattern *cover, int64_t end)
+{
+    wr_cursor c;
+    wr_batch b;
+    for (wr_cursor_init(&c, cover); wr_cursor_next_run(&c, INT64_MAX, &b) && b.offset < end;)
+        wr_port_unlock(port, b.offset, b.offset + b.run);
+}
+
+int wr_port_lock_window(wr_port *port, const wr_window *w, bool scattered)
+{
+    if (!scattered)
+        return wr_port_lock(port, false, w->lo, w->hi);
+    wr_cursor c;
+    wr_batch b;
+    for (wr_cursor_init(&c, w->cover); wr_cursor_next_run(&c, INT64_MAX, &b);) {
+        int code = wr_port_lock(port, false, b.offset, b.offset + b.run);
+        if (code) {
+            unlock_runs(port, w->cover, b.offset);
+            return code;
+        }
+    }
+    return 0;
+}
+
+void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered)
+{
+    if (scattered)
+        unlock_runs(port, w->cover, INT64_MAX);
+    else
+        wr_port_unlock(port, w->lo, w->hi);
 }

@@ -51,8 +51,14 @@ static inline int64_t wr_transfer_missing(const wr_transfer *t)
 int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
                  char *buffer, int64_t *valid);
 
-/* Holds the range of a read-modify-write against other writers. */
-int wr_port_lock(wr_port *port, int64_t lo, int64_t hi);
+/* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write, so
+ * that no plain write falls between another's read and its write. */
+int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
+
+/* Locks a window that is to be read, changed and written: its range, or, where realms are dealt
+ * (`scattered`), every run of its cover, because other aggregators' windows lie between them. */
+int wr_port_lock_window(wr_port *port, const wr_window *w, bool scattered);
+void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered);
 
 #endif

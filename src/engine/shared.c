@@ -112,7 +112,7 @@ static void open_window(shared *s)
     bool write = c->a->direction == WR_WRITE, locked = false;
     int code = 0;
     if (write && w.holes) {
-        code = wr_port_lock(c->port, w.lo, w.hi);
+        code = wr_port_lock_window(c->port, &w, c->plan->period);
         locked = !code;
     }
     if (!code && (!write || w.holes))
@@ -120,7 +120,7 @@ static void open_window(shared *s)
     if (code) {
         wr_call_fail(c, code, w.lo);
         if (locked)
-            wr_port_unlock(c->port, w.lo, w.hi);
+            wr_port_unlock_window(c->port, &w, c->plan->period);
         weir_pattern_free(w.cover);
         conclude(s);
         return;
@@ -144,7 +144,7 @@ static void close_window(shared *s, int which)
                 conclude(s);
         }
         if (w->holes)
-            wr_port_unlock(c->port, w->lo, w->hi);
+            wr_port_unlock_window(c->port, w, c->plan->period);
     }
     weir_pattern_free(w->cover);
     s->state[which] = IDLE;

@@ -69,14 +69,18 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
         *out = w;
         return 0;
     }
-    if (w)
-        wr_world_close(w);
-    else
-        wr_transport_close(transport);
+    wr_world_release(w);
     return code;
 }
 
 void wr_world_close(wr_world *w)
+{
+    wr_transport *t = w ? w->transport : NULL;
+    wr_world_release(w);
+    wr_transport_close(t);
+}
+
+void wr_world_release(wr_world *w)
 {
     if (!w)
         return;
@@ -84,7 +88,6 @@ void wr_world_close(wr_world *w)
         wr_region_close(&w->region[i]);
     wr_free(w->region);
     wr_trace_close(w->trace);
-    wr_transport_close(w->transport);
     wr_free(w);
 }
 

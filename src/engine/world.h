@@ -9,6 +9,7 @@
 #define WR_ENGINE_WORLD_H
 
 #include "base/log.h"
+#include "storage/costs.h"
 #include "transport/transport.h"
 
 enum {
@@ -24,16 +25,20 @@ typedef struct wr_world {
     wr_log log;
     wr_trace *trace; /* or NULL */
     wr_budget budget;
+    wr_costs costs; /* what rank 0 has measured */
     int regions;
     wr_region *region;                   /* WR_REGION_CHANNELS channels in each */
     uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
 } wr_world;
 
-/* [collective] Takes the transport, also on failure. All ranks fail alike. */
+/* [collective] Takes the transport, on success only. All ranks fail alike. */
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out);
 
 /* Closes the transport too; see there about who must take part. NULL is fine. */
 void wr_world_close(wr_world *world);
+
+/* As wr_world_close, but the transport goes back to who lent it. */
+void wr_world_release(wr_world *world);
 
 /* The words of a node's barrier, each alone in its line. */
 typedef struct wr_barrier {

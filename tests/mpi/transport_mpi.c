@@ -78,6 +78,7 @@ int main(int argc, char **argv)
         wr_transport *t = open_with(&tunables, per_node[i]);
         check_transport(t, &tunables, seed);
         check_world(t, &tunables, seed);
+        wr_transport_close(t);
     }
     check_unlike_ranks();
     if (ranks == 2)

@@ -216,5 +216,5 @@ void check_world(wr_transport *t, const wr_tunables *tunables, uint64_t seed)
     CHECK_EQUAL(again.number, freed);
     check_mailboxes(&again, 3);
     CHECK(!wr_agree(w->transport, 0, 0));
-    wr_world_close(w);
+    wr_world_release(w);
 }

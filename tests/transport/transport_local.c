@@ -1,6 +1,5 @@
 /* The transport's cases with ranks as threads, 1 to 64 of them, and nodes of several sizes. */
 #include <pthread.h>
-#include <string.h>
 
 #include "engine/world.h"
 #include "transport/local.h"
@@ -15,23 +14,10 @@ static void transport_body(wr_transport *t, void *unused)
     check_transport(t, &tunables, seed);
 }
 
-/* The world closes the transport it is given, but here that belongs to wr_local_run: a copy. */
-static wr_transport *copy_of(const wr_transport *t)
-{
-    wr_transport *copy = wr_alloc(sizeof *copy);
-    int *numbers = wr_alloc_array(2 * (int64_t)t->size, sizeof *numbers);
-    CHECK(copy && numbers);
-    *copy = *t;
-    memcpy(numbers, t->node_of, (size_t)t->size * sizeof *numbers);
-    copy->nodes = copy->local_size = 0;
-    wr_transport_place(copy, numbers);
-    return copy;
-}
-
 static void world_body(wr_transport *t, void *unused)
 {
     (void)unused;
-    check_world(copy_of(t), &tunables, seed);
+    check_world(t, &tunables, seed);
 }
 
 /* Two threads of each rank, each with a channel of its own, at different speeds. */
@@ -61,7 +47,7 @@ static void two_channels_body(wr_transport *t, void *unused)
     (void)unused;
     wr_world *w;
     wr_channel a, b;
-    CHECK(!wr_world_open(copy_of(t), &tunables, &w));
+    CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_channel_open(w, &a) && !wr_channel_open(w, &b));
     pthread_t other;
     two first = {&a, 200}, second = {&b, 300};
@@ -69,7 +55,7 @@ static void two_channels_body(wr_transport *t, void *unused)
     exchange_alone(&second);
     pthread_join(other, NULL);
     CHECK(!wr_agree(w->transport, 0, 0));
-    wr_world_close(w);
+    wr_world_release(w);
 }
 
 /* A rank whose k-th allocation fails: everybody gets the same error, nobody hangs. */
@@ -77,11 +63,10 @@ static void failing_body(wr_transport *t, void *user)
 {
     int64_t skip = *(int64_t *)user;
     wr_world *w = NULL;
-    wr_transport *copy = copy_of(t);
     int64_t before = wr_alloc_count();
     if (t->rank == t->size - 1)
         wr_alloc_fail_after(skip);
-    int code = wr_world_open(copy, &tunables, &w);
+    int code = wr_world_open(t, &tunables, &w);
     int64_t made = wr_alloc_count() - before;
     wr_alloc_fail_after(-1);
     int64_t codes[] = {code, -code, made > skip};
@@ -91,7 +76,7 @@ static void failing_body(wr_transport *t, void *user)
         CHECK_EQUAL(code, 0);
     if (code)
         CHECK_EQUAL(code, WEIR_ENOMEM);
-    wr_world_close(w);
+    wr_world_release(w);
 }
 
 int main(void)

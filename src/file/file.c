@@ -1,0 +1,271 @@
+/* Opening, closing, size, sync, and the checks before an access. */
+#include "file/file.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "storage/costs.h"
+
+/* What rank 0 finds out for all. */
+typedef struct agreed {
+    wr_tunables tunables;
+    wr_storage_facts facts;
+    int64_t cores;
+} agreed;
+
+static int check_mode(int mode)
+{
+    int known = WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE | WEIR_TRUNCATE;
+    if (mode & ~known || !(mode & (WEIR_READ | WEIR_WRITE)))
+        return wr_fail(WEIR_EINVAL, "mode %d: neither reading nor writing, or unknown", mode);
+    if (mode & WEIR_TRUNCATE && !(mode & WEIR_WRITE))
+        return wr_fail(WEIR_EINVAL, "a file opened for reading only cannot be truncated");
+    return 0;
+}
+
+static int64_t count_cores(void)
+{
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
+}
+
+/* The folder of a path, for measuring. */
+static void folder_of(const char *path, char folder[4096])
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (!slash || length >= 4096)
+        strcpy(folder, slash ? "/" : ".");
+    else
+        memcpy(folder, length ? path : "/", length ? length : 1),
+            folder[length ? length : 1] = '\0';
+}
+
+static int find_out(wr_world *w, const char *path, const char *hints, agreed *a)
+{
+    char folder[4096];
+    a->tunables = w->tunables;
+    int code = 0;
+    if (hints) { /* weaker than the environment, which the world's tunables hold */
+        wr_tunables_init(&a->tunables);
+        code = wr_tunables_set_hints(&a->tunables, hints);
+        if (!code)
+            code = wr_tunables_set_environment(&a->tunables);
+        a->tunables.ranks_per_node = w->tunables.ranks_per_node;
+    }
+    a->cores = count_cores();
+    folder_of(path, folder);
+    if (!code)
+        wr_costs_get(&w->costs, folder, &a->tunables, &w->log, &a->facts);
+    return code;
+}
+
+static int open_storage(weir_file *f, const char *path, int mode)
+{
+    wr_world *w = f->port.world;
+    wr_storage_options options = {
+        .tunables = &f->port.tunables, .log = &w->log, .budget = &w->budget, .trace = w->trace};
+    /* a write may have to read first */
+    int flags = (mode & WEIR_READ ? WR_OPEN_READ : 0) | (mode & WEIR_WRITE ? WR_OPEN_WRITE : 0) |
+                (mode & WEIR_CREATE ? WR_OPEN_CREATE : 0) |
+                (mode & WEIR_EXCLUSIVE ? WR_OPEN_EXCLUSIVE : 0) |
+                (mode & WEIR_TRUNCATE ? WR_OPEN_TRUNCATE : 0);
+    if (mode & WEIR_WRITE) {
+        int code = wr_storage_open(path, flags | WR_OPEN_READ, &options, &f->port.storage);
+        f->port.can_read = !code;
+        if (!code || code != WEIR_EACCESS)
+            return code;
+    }
+    f->port.can_read = mode & WEIR_READ;
+    return wr_storage_open(path, flags, &options, &f->port.storage);
+}
+
+/* Rank 0 first, as it is told; the others then find the file there. */
+static int open_in_turn(weir_file *f, const char *path, int mode)
+{
+    wr_transport *t = f->port.world->transport;
+    int tag = f->port.channel.tag;
+    int code = wr_agree(t, tag, t->rank == 0 ? open_storage(f, path, mode) : 0);
+    if (code)
+        return code;
+    if (t->rank)
+        code = open_storage(f, path, mode & (WEIR_READ | WEIR_WRITE));
+    return wr_agree(t, tag, code);
+}
+
+static int open_together(weir_file *f, const char *path, int mode, const char *hints)
+{
+    wr_port *p = &f->port;
+    wr_transport *t = p->world->transport;
+    agreed a = {0};
+    int64_t differ[] = {mode, -mode};
+    int code = wr_allreduce(t, p->channel.tag, WR_MAX, 2, differ);
+    if (!code && differ[0] != -differ[1])
+        code = wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
+    if (!code && t->rank == 0)
+        code = find_out(p->world, path, hints, &a);
+    code = wr_agree(t, p->channel.tag, code);
+    if (!code)
+        code = wr_broadcast(t, p->channel.tag, &a, sizeof a);
+    if (code)
+        return code;
+    p->tunables = a.tunables;
+    p->cost[WR_READ] = a.facts.cost[WR_READ];
+    p->cost[WR_WRITE] = a.facts.cost[WR_WRITE];
+    p->cores = a.cores;
+    p->unit = p->align = 1;
+    f->mode = mode;
+    code = open_in_turn(f, path, mode);
+    if (!code && p->storage->facts.direct)
+        p->align = p->storage->facts.alignment;
+    return code;
+}
+
+static void release(weir_file *f)
+{
+    wr_hall_close(&f->port.hall);
+    wr_storage_close(f->port.storage);
+    wr_channel_close(&f->port.channel);
+    wr_free(f);
+}
+
+int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out)
+{
+    weir_file *f = wr_alloc(sizeof *f);
+    int code = f ? check_mode(mode) : WEIR_ENOMEM;
+    code = wr_agree(world->transport, 0, code);
+    if (!code) {
+        *f = (weir_file){.port.world = world};
+        code = wr_channel_open(world, &f->port.channel);
+    }
+    if (code) {
+        wr_free(f);
+        return code;
+    }
+    code = open_together(f, path, mode, hints);
+    if (code) {
+        release(f);
+        return code;
+    }
+    *out = f;
+    return 0;
+}
+
+/* Everyone has stopped using it before anyone lets go. */
+int weir_file_close(weir_file *file)
+{
+    wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
+    int code = wr_agree(file->port.world->transport, file->port.channel.tag, 0);
+    wr_channel_barrier(&file->port.channel, &waiter);
+    release(file);
+    return code;
+}
+
+static const weir_pattern *nothing(weir_pattern *p, wr_node *node)
+{
+    *node = (wr_node){.kind = WR_LEAF, .ordered = true, .disjoint = true, .child = -1, .kid = -1};
+    *p = (weir_pattern){.nodes = 1, .node = node};
+    return p;
+}
+
+static int check_access(const weir_file *f, const wr_access_request *a)
+{
+    int64_t lo, hi;
+    bool write = a->direction == WR_WRITE;
+    if (!(f->mode & (write ? WEIR_WRITE : WEIR_READ)))
+        return wr_fail(WEIR_EACCESS, "the file is not open for %s", write ? "writing" : "reading");
+    weir_pattern_bounds(a->file, &lo, &hi);
+    if (weir_pattern_bytes(a->file) != weir_pattern_bytes(a->memory))
+        return wr_fail(WEIR_EINVAL, "%lld bytes of the file for %lld bytes of memory",
+                       (long long)weir_pattern_bytes(a->file),
+                       (long long)weir_pattern_bytes(a->memory));
+    if (lo < 0)
+        return wr_fail(WEIR_EINVAL, "offset %lld in a file", (long long)lo);
+    if (!weir_pattern_is_ordered(a->file))
+        return wr_fail(WEIR_EINVAL, "the pattern in the file is not ordered");
+    if (write && !weir_pattern_is_disjoint(a->file))
+        return wr_fail(WEIR_EINVAL, "the pattern to write has a byte twice");
+    return 0;
+}
+
+/* Both directions, alone and together. */
+static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
+{
+    weir_pattern empty;
+    wr_node leaf;
+    int64_t counted = 0;
+    if (!a.file)
+        a.file = nothing(&empty, &leaf);
+    if (!a.memory)
+        a.memory = a.file;
+    a.end = weir_pattern_bytes(a.file);
+    int code = check_access(f, &a);
+    if (together) {
+        code = wr_collective_run(&f->port, &a, code, &counted);
+    } else if (!code) {
+        wr_outcome o = wr_alone_run(&f->port, &a);
+        code = o.code;
+        counted = o.stop == INT64_MAX ? a.end : wr_access_count(&a, o.stop);
+    }
+    if (count)
+        *count = counted;
+    if (code && !*weir_error_last()->file)
+        wr_error_note_file(f->port.storage->path, weir_error_last()->offset);
+    return code;
+}
+
+int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                       void *base, int64_t *count)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return run(file, a, true, count);
+}
+
+int weir_file_write_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                        const void *base, int64_t *count)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return run(file, a, true, count);
+}
+
+int weir_file_read(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                   void *base, int64_t *count)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return run(file, a, false, count);
+}
+
+int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                    const void *base, int64_t *count)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return run(file, a, false, count);
+}
+
+int weir_file_get_size(weir_file *file, int64_t *size)
+{
+    return wr_storage_get_size(file->port.storage, size);
+}
+
+int weir_file_set_size(weir_file *file, int64_t size)
+{
+    wr_transport *t = file->port.world->transport;
+    int64_t differ[] = {size, -size};
+    int code = wr_allreduce(t, file->port.channel.tag, WR_MAX, 2, differ);
+    if (!code && differ[0] != -differ[1])
+        code = wr_fail(WEIR_EDISAGREE, "ranks set different sizes");
+    if (!code && size < 0)
+        code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
+    if (!code && t->rank == 0)
+        code = wr_storage_set_size(file->port.storage, size);
+    return wr_agree(t, file->port.channel.tag, code);
+}
+
+int weir_file_sync(weir_file *file)
+{
+    return wr_agree(file->port.world->transport, file->port.channel.tag,
+                    wr_storage_sync(file->port.storage));
+}
