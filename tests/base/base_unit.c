@@ -47,6 +47,70 @@ static void test_long_path(void)
     CHECK(!strncmp(file, "...a", 4) && strstr(file, "/tail.npy"));
 }
 
+/* A path that just fits stays whole; one character more, and its head goes. */
+static void test_path_that_just_fits(void)
+{
+    char path[WEIR_ERROR_FILE + 1];
+    for (size_t length = WEIR_ERROR_FILE - 1; length <= WEIR_ERROR_FILE; length++) {
+        for (size_t i = 0; i < length; i++)
+            path[i] = (char)('a' + i % 26);
+        path[length] = '\0';
+        wr_fail_system(EIO, path, 0, "read");
+        const char *file = weir_error_last()->file;
+        CHECK_EQUAL((int64_t)strlen(file), WEIR_ERROR_FILE - 1);
+        if (length < WEIR_ERROR_FILE)
+            CHECK(!strcmp(file, path));
+        else
+            CHECK(!strncmp(file, "...", 3) && !strcmp(file + 3, path + length - strlen(file + 3)));
+    }
+}
+
+static void test_no_stale_details(void)
+{
+    wr_fail_system(ENOSPC, "data/a.npy", 4096, "write");
+    wr_error_note_rank(3);
+    wr_fail(WEIR_EINVAL, "bad");
+    const weir_error *e = weir_error_last();
+    CHECK(e->errnum == 0 && e->rank == -1 && e->offset == -1 && !*e->file);
+    CHECK(!strcmp(e->text, "bad"));
+    wr_error_note_rank(3);
+    wr_fail_system(EIO, "b", -1, "read");
+    CHECK(e->rank == -1 && e->offset == -1 && !strcmp(e->file, "b"));
+    weir_error taken;
+    wr_error_take(&taken);
+    CHECK(e->errnum == 0 && e->rank == -1 && e->offset == -1 && !*e->file && !*e->text);
+}
+
+static void test_codes_of_errno(void)
+{
+    static const int rows[][2] = {
+        {EINVAL, WEIR_EINVAL},
+        {ENOMEM, WEIR_ENOMEM},
+        {ENOENT, WEIR_ENOENT},
+        {ENOTDIR, WEIR_ENOENT},
+        {EEXIST, WEIR_EEXIST},
+        {EACCES, WEIR_EACCESS},
+        {EPERM, WEIR_EACCESS},
+        {EROFS, WEIR_EACCESS},
+        {ENOSPC, WEIR_ENOSPC},
+        {EDQUOT, WEIR_ENOSPC},
+        {EFBIG, WEIR_ENOSPC},
+        {EOVERFLOW, WEIR_ERANGE},
+        {ENOSYS, WEIR_EUNSUPPORTED},
+        {EOPNOTSUPP, WEIR_EUNSUPPORTED},
+        {EIO, WEIR_EIO},
+        {EBADF, WEIR_EIO},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_case((int64_t)i);
+        CHECK_EQUAL(wr_fail_system(rows[i][0], "x", 0, "open"), rows[i][1]);
+        CHECK_EQUAL(weir_error_last()->code, rows[i][1]);
+    }
+    for (int code = WEIR_EUNSUPPORTED; code <= WEIR_OK; code++)
+        CHECK(strcmp(weir_error_name(code), "unknown error"));
+    check_case(-1);
+}
+
 static void *other_thread(void *unused)
 {
     (void)unused;
@@ -113,11 +177,75 @@ static void test_arena_keeps_to_budget(void)
     CHECK_EQUAL(weir_error_last()->code, WEIR_EBUDGET);
     CHECK(!wr_arena_alloc(&arena, INT64_MAX));
     CHECK(budget.used <= budget.limit && budget.peak >= (30 << 10));
-    wr_alloc_fail_after(0);
-    CHECK(!wr_arena_alloc(&arena, 20 << 10));
-    wr_alloc_fail_after(-1);
     wr_arena_release(&arena);
     CHECK_EQUAL(budget.used, 0);
+}
+
+/* The budget has room, the system has not: nothing stays taken, and the arena goes on. */
+static void test_arena_out_of_memory(void)
+{
+    wr_budget budget;
+    wr_budget_init(&budget, 1 << 20);
+    wr_arena arena = {.budget = &budget};
+    CHECK(wr_arena_alloc(&arena, 100));
+    int64_t used = budget.used;
+    for (int64_t size = 17 << 10; size <= 200 << 10; size += 90 << 10) {
+        wr_alloc_fail_after(0);
+        CHECK(!wr_arena_alloc(&arena, size));
+        wr_alloc_fail_after(-1);
+        CHECK_EQUAL(weir_error_last()->code, WEIR_ENOMEM);
+        CHECK_EQUAL(budget.used, used);
+    }
+    char *small = wr_arena_alloc(&arena, 100), *large = wr_arena_alloc(&arena, 20 << 10);
+    CHECK(small && large);
+    memset(small, 1, 100);
+    memset(large, 2, 20 << 10);
+    CHECK_EQUAL(small[99], 1);
+    wr_arena_release(&arena);
+    CHECK_EQUAL(budget.used, 0);
+}
+
+/* Random sizes: aligned, apart, kept, and not much more memory than asked for. */
+static void test_arena_allocations(void)
+{
+    enum { PARTS = 200 };
+    rng r = {test_seed()};
+    unsigned char *part[PARTS];
+    int64_t size[PARTS], asked = 0;
+    wr_budget budget;
+    wr_budget_init(&budget, INT64_MAX);
+    wr_arena arena = {.budget = &budget};
+    for (int i = 0; i < PARTS; i++) {
+        size[i] = i < 2 ? 1 : rng_within(&r, 0, rng_chance(&r, 10) ? 40000 : 300);
+        asked += size[i] + 32;
+        part[i] = wr_arena_alloc(&arena, size[i]);
+        CHECK(part[i] && (uintptr_t)part[i] % _Alignof(max_align_t) == 0);
+        memset(part[i], i, (size_t)size[i]);
+    }
+    CHECK(part[0] != part[1]);
+    for (int i = 0; i < PARTS; i++)
+        for (int64_t k = 0; k < size[i]; k++)
+            CHECK(part[i][k] == (unsigned char)i);
+    CHECK(budget.used >= asked - 32 * PARTS && budget.used <= 2 * asked + (16 << 10));
+    wr_arena_release(&arena);
+    CHECK(budget.used == 0 && !arena.block);
+}
+
+static void test_budget_to_the_byte(void)
+{
+    wr_budget budget;
+    wr_budget_init(&budget, 1000);
+    CHECK(!wr_budget_take(&budget, 400) && !wr_budget_take(&budget, 600));
+    CHECK_FAILS(wr_budget_take(&budget, 1), WEIR_EBUDGET, "budget of 1000");
+    CHECK(!wr_budget_take(&budget, 0));
+    wr_budget_give(&budget, 1);
+    CHECK_FAILS(wr_budget_take(&budget, 2), WEIR_EBUDGET, "999 in use");
+    CHECK(!wr_budget_take(&budget, 1));
+    CHECK_EQUAL(budget.used, 1000);
+    CHECK_EQUAL(budget.peak, 1000);
+    CHECK_FAILS(wr_budget_take(&budget, INT64_MAX), WEIR_EBUDGET, "budget");
+    CHECK(!wr_budget_take(NULL, INT64_MAX));
+    wr_budget_give(NULL, 1);
 }
 
 static void *take_and_give(void *user)
@@ -171,6 +299,24 @@ static void test_log(void)
     wr_log_line(NULL, WR_LOG_ERROR, "silent");
 }
 
+/* Lines around the limit of 512 bytes: whole, or cut with a newline at the end. */
+static void test_log_lines_that_just_fit(void)
+{
+    static lines l;
+    wr_log log = {.level = WR_LOG_ERROR, .sink = log_sink, .user = &l};
+    char text[600], wanted[700];
+    for (int length = 505; length <= 520; length++) {
+        int head = (int)strlen("weir: error: "), body = length - head - 1;
+        memset(text, 'x', (size_t)body);
+        text[body] = '\0';
+        snprintf(wanted, sizeof wanted, "weir: error: %s", text);
+        l.used = 0;
+        wr_log_line(&log, WR_LOG_ERROR, "%s", text);
+        CHECK(length <= 511 ? l.used == length : l.used == 511 || l.used == 512);
+        CHECK(l.text[l.used - 1] == '\n' && !strncmp(l.text, wanted, (size_t)l.used - 1));
+    }
+}
+
 static int trace_sink(void *user, const char *text, int64_t length)
 {
     lines *l = user;
@@ -210,6 +356,45 @@ static void test_trace_among_threads(void)
     WR_TRACE((wr_trace *)NULL, "nothing", {"x", 1});
 }
 
+/* A name longer than a line is cut; the next event is a line of its own. */
+static void test_trace_long_name(void)
+{
+    static lines l;
+    wr_trace *trace;
+    char name[2001];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    CHECK(!wr_trace_new(&trace, trace_sink, &l));
+    WR_TRACE(trace, name, {"key", 1});
+    WR_TRACE(trace, "next", {name, INT64_MAX});
+    WR_TRACE(trace, "last", {"key", -5});
+    CHECK(!wr_trace_close(trace));
+    char *first = memchr(l.text, '\n', (size_t)l.used), *second = first + 1;
+    CHECK(first && first - l.text <= 1024 && first[-1] == 'n' && strstr(l.text, " nnnn"));
+    second = memchr(second, '\n', (size_t)(l.text + l.used - second));
+    CHECK(second && second - first <= 1025 && strstr(first, " next nnnn") < second);
+    CHECK(l.text[l.used - 1] == '\n' && strstr(second, " last key=-5\n"));
+}
+
+static int failing_sink(void *user, const char *text, int64_t length)
+{
+    (void)text, (void)length;
+    return ++*(int *)user == 2 ? EIO : 0;
+}
+
+/* After the first error nothing is handed over, and that error is the one reported. */
+static void test_trace_stops_at_error(void)
+{
+    wr_trace *trace;
+    int calls = 0;
+    CHECK(!wr_trace_new(&trace, failing_sink, &calls));
+    for (int i = 0; i < 20; i++)
+        trace_events(trace);
+    CHECK_EQUAL(calls, 2);
+    CHECK_FAILS(wr_trace_close(trace), WEIR_EIO, "write the trace");
+    CHECK_EQUAL(calls, 2);
+}
+
 static void test_trace_errors(void)
 {
     wr_trace *trace;
@@ -240,13 +425,22 @@ int main(void)
 {
     test_error_details();
     test_long_path();
+    test_path_that_just_fits();
+    test_no_stale_details();
+    test_codes_of_errno();
     test_error_is_per_thread();
     test_arithmetic();
     test_failing_allocation();
     test_arena_keeps_to_budget();
+    test_arena_out_of_memory();
+    test_arena_allocations();
+    test_budget_to_the_byte();
     test_budget_among_threads();
     test_log();
+    test_log_lines_that_just_fit();
     test_trace_among_threads();
+    test_trace_long_name();
+    test_trace_stops_at_error();
     test_trace_errors();
     test_trace_file();
     return 0;

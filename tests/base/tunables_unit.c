@@ -1,12 +1,29 @@
 /* The table of tunables and its three ways in. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/tunables.h"
 #include "check.h"
 
 static wr_tunables t;
+
+/* The caller's settings are not the test's. */
+static void forget_environment(void)
+{
+    for (char **at = environ; *at;) {
+        char name[256];
+        size_t length = strcspn(*at, "=");
+        bool ours = !strncmp(*at, "WEIR_", 5) && strncmp(*at, "WEIR_TEST_", 10);
+        snprintf(name, sizeof name, "%.*s", (int)length, *at);
+        if (ours && !unsetenv(name))
+            at = environ;
+        else
+            at++;
+    }
+}
 
 static void check_value(const char *name, const char *wanted)
 {
@@ -76,10 +93,14 @@ static void test_bad_values_change_nothing(void)
         {"aggregators", "2K", "whole number"},
         {"aggregators", "99999999999", "between"},
         {"direct", "maybe", "one of auto|always|never"},
+        {"direct", "autox", "one of auto|always|never"},
+        {"direct", "aut", "one of auto|always|never"},
+        {"direct", "", "one of auto|always|never"},
         {"access", "extent", "needs a number"},
         {"access", "sieve:4", "takes no number"},
         {"access", "extent:0", "not valid"},
         {"fault", "eio:", "not valid"},
+        {"fault", "eio:0", "not valid"},
         {"nonsense", "1", "no tunable is called nonsense"},
     };
     wr_tunables before;
@@ -94,6 +115,74 @@ static void test_bad_values_change_nothing(void)
     text[sizeof text - 1] = '\0';
     CHECK_FAILS(wr_tunables_set(&t, "disks", text), WEIR_EINVAL, "too long");
     CHECK(wr_tunables_get(&t, "nonsense", text, sizeof text) == WEIR_EINVAL);
+}
+
+/* n times x, after `head`. */
+static char *long_text(const char *head, size_t n)
+{
+    static char text[4 * WR_TUNABLE_TEXT];
+    size_t length = strlen(head);
+    CHECK(length + n < sizeof text);
+    memcpy(text, head, length);
+    memset(text + length, 'x', n);
+    text[length + n] = '\0';
+    return text;
+}
+
+static void test_longest_text(void)
+{
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set(&t, "disks", long_text("", WR_TUNABLE_TEXT - 1)));
+    check_value("disks", long_text("", WR_TUNABLE_TEXT - 1));
+    CHECK_FAILS(wr_tunables_set(&t, "disks", long_text("", WR_TUNABLE_TEXT)), WEIR_EINVAL,
+                "too long");
+    CHECK(!wr_tunables_set_hints(&t, long_text("disks=", WR_TUNABLE_TEXT - 1)));
+    CHECK_FAILS(wr_tunables_set_hints(&t, long_text("disks=", WR_TUNABLE_TEXT)), WEIR_EINVAL,
+                "too long");
+    CHECK_FAILS(wr_tunables_set_hints(&t, long_text("disks=", 2 * WR_TUNABLE_TEXT)), WEIR_EINVAL,
+                "an entry is too long");
+}
+
+/* Equal settings are equal bytes, whatever was there before. */
+static void test_shorter_text_after_longer(void)
+{
+    wr_tunables once;
+    wr_tunables_init(&once);
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set(&once, "disks", "a:b"));
+    CHECK(!wr_tunables_set(&t, "disks", long_text("", 500)));
+    CHECK(!wr_tunables_set(&t, "disks", "a:b"));
+    CHECK(!memcmp(&t, &once, sizeof t));
+    CHECK(!wr_tunables_set(&t, "access", "extent:4K"));
+    CHECK(!wr_tunables_set(&t, "access", "auto"));
+    CHECK(!memcmp(&t, &once, sizeof t));
+}
+
+/* The message names what the user wrote, not what it stands for. */
+static void test_bad_aliases_name_the_key(void)
+{
+    static const char *const bad[][2] = {
+        {"cb_nodes", "many"}, {"romio_cb_write", "perhaps"}, {"romio_cb_fr_alignment", "0"}};
+    wr_tunables_init(&t);
+    const wr_tunables before = t;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_FAILS(wr_tunables_set_pair(&t, bad[i][0], bad[i][1]), WEIR_EINVAL, bad[i][0]);
+        CHECK(strstr(weir_error_last()->text, bad[i][1]) != NULL);
+    }
+    CHECK_FAILS(wr_tunables_set(&t, "access", "none"), WEIR_EINVAL, "access:");
+    CHECK(!memcmp(&t, &before, sizeof t));
+}
+
+/* Keys of other libraries are for MPI_Info only. */
+static void test_foreign_keys_are_not_read(void)
+{
+    wr_tunables_init(&t);
+    const wr_tunables before = t;
+    setenv("WEIR_CB_NODES", "7", 1);
+    setenv("WEIR_ROMIO_CB_WRITE", "disable", 1);
+    CHECK(!wr_tunables_set_environment(&t));
+    CHECK(!memcmp(&t, &before, sizeof t));
+    forget_environment();
 }
 
 static void test_hints(void)
@@ -152,10 +241,15 @@ static void test_later_wins(void)
 
 int main(void)
 {
+    forget_environment();
     test_defaults_parse_and_print();
     test_aliases_name_tunables();
     test_values();
     test_bad_values_change_nothing();
+    test_longest_text();
+    test_shorter_text_after_longer();
+    test_bad_aliases_name_the_key();
+    test_foreign_keys_are_not_read();
     test_hints();
     test_pairs();
     test_later_wins();

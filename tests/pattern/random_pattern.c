@@ -3,7 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pattern/pattern.h"
+
 enum { PARTS = 6 };
+
+/* In [1, hi], and once in a while 0: empty patterns are worth few cases. */
+static int64_t rarely_none(rng *r, int64_t hi)
+{
+    return rng_chance(r, 3) ? 0 : rng_within(r, 1, hi);
+}
+
+/* How far back of its end something may start that still follows it in order. */
+static int64_t reach_back(rng *r, int64_t most)
+{
+    return rng_chance(r, 8) ? rng_within(r, 0, most) : 0;
+}
 
 static modelled empty_model(void)
 {
@@ -34,9 +48,10 @@ static void add_model(modelled *m, const modelled *part, int64_t by)
 static modelled random_strided(rng *r, bool forward)
 {
     modelled m = empty_model();
-    int64_t count = rng_within(r, 0, 12), run = rng_within(r, 0, 9),
-            offset = rng_within(r, -40, 40);
-    int64_t stride = forward ? run + rng_within(r, 0, 9) : rng_within(r, -12, 12);
+    int64_t count = rarely_none(r, 12), run = rarely_none(r, 9), offset = rng_within(r, -40, 40);
+    int64_t back = reach_back(r, run);
+    int64_t stride =
+        forward ? run - back + (back ? 0 : rng_within(r, 0, 9)) : rng_within(r, -12, 12);
     if (rng_chance(r, 20)) {
         CHECK(!weir_pattern_contiguous(offset, run, &m.pattern));
         count = 1;
@@ -51,10 +66,12 @@ static modelled random_strided(rng *r, bool forward)
 static modelled random_runs(rng *r, bool forward)
 {
     modelled m = empty_model();
-    int64_t offset[40], length[40], count = rng_within(r, 0, 40), at = rng_within(r, -40, 40);
-    bool equal = rng_chance(r, 40), regular = rng_chance(r, 30);
+    int64_t offset[40], length[40], count = rarely_none(r, 40), at = rng_within(r, -40, 40);
+    bool equal = rng_chance(r, 40), regular = rng_chance(r, 30), overlapping = rng_chance(r, 10);
     for (int64_t i = 0; i < count; i++) {
-        length[i] = equal ? 3 : rng_within(r, 0, 8);
+        length[i] = equal ? 3 : rarely_none(r, 8);
+        int64_t shorter = i == 0 ? 0 : length[i] < length[i - 1] ? length[i] : length[i - 1];
+        at -= overlapping && i ? rng_within(r, 0, shorter) : 0;
         offset[i] = forward ? at : rng_within(r, -50, 50);
         at += length[i] + (regular ? 2 : rng_within(r, 0, 9));
         add_run(&m, offset[i], length[i]);
@@ -71,15 +88,22 @@ static int64_t span_end(const modelled *m)
     return end;
 }
 
+/* By how much `b` may start before the end of `a` and still follow it in order. */
+static int64_t overlap_allowed(const modelled *a, const modelled *b)
+{
+    int64_t last = wr_pattern_root(a->pattern)->last, first = wr_pattern_root(b->pattern)->first;
+    return last < first ? last : first;
+}
+
 static modelled random_repeat(rng *r, int depth, bool forward)
 {
     modelled m = empty_model(), inner = random_pattern(r, depth - 1, forward);
     int64_t most = inner.bytes ? MODEL_BYTES / inner.bytes : 5;
-    int64_t count = rng_within(r, 0, most < 6 ? most : 6);
-    int64_t lo, hi;
+    int64_t count = rarely_none(r, most < 4 ? most : 4);
+    int64_t lo, hi, back = reach_back(r, overlap_allowed(&inner, &inner));
     weir_pattern_bounds(inner.pattern, &lo, &hi);
-    int64_t extent = forward ? hi - lo + rng_within(r, rng_chance(r, 20) ? -(hi - lo) : 0, 20)
-                             : rng_within(r, -60, 60);
+    int64_t gap = back ? -back : rng_within(r, rng_chance(r, 5) ? lo - hi : 0, 20);
+    int64_t extent = forward ? hi - lo + gap : rng_within(r, -60, 60);
     CHECK(!weir_pattern_repeat(inner.pattern, count, extent, &m.pattern));
     for (int64_t i = 0; i < count; i++)
         add_model(&m, &inner, i * extent);
@@ -87,12 +111,20 @@ static modelled random_repeat(rng *r, int depth, bool forward)
     return m;
 }
 
+static modelled copy_of(const modelled *m)
+{
+    modelled again = empty_model();
+    add_model(&again, m, 0);
+    CHECK(!weir_pattern_repeat(m->pattern, 1, 0, &again.pattern));
+    return again;
+}
+
 static modelled random_concat(rng *r, int depth, bool forward)
 {
     modelled m = empty_model(), part[PARTS] = {0};
     const weir_pattern *pattern[PARTS];
     int64_t offset[PARTS], at = 0;
-    int count = (int)rng_within(r, 0, PARTS);
+    int count = (int)rarely_none(r, PARTS);
     for (int i = 0; i < count; i++) {
         part[i] = random_pattern(r, depth - 1, forward);
         int from = i;
@@ -104,16 +136,15 @@ static modelled random_concat(rng *r, int depth, bool forward)
             break;
         }
         if (from != i) {
-            modelled again = empty_model();
-            add_model(&again, &part[from], 0);
-            CHECK(!weir_pattern_repeat(part[from].pattern, 1, 0, &again.pattern));
             modelled_free(&part[i]);
-            part[i] = again;
+            part[i] = copy_of(&part[from]);
         }
         int64_t lo, hi;
         weir_pattern_bounds(part[i].pattern, &lo, &hi);
         pattern[i] = part[i].pattern;
-        offset[i] = forward ? at - lo + rng_within(r, 0, 5) : rng_within(r, -99, 99);
+        int64_t back = i ? reach_back(r, overlap_allowed(&part[i - 1], &part[i])) : 0;
+        offset[i] =
+            forward ? at - lo - back + (back ? 0 : rng_within(r, 0, 5)) : rng_within(r, -99, 99);
         add_model(&m, &part[i], offset[i]);
         at = span_end(&m);
     }
@@ -156,6 +187,8 @@ static void random_axis(rng *r, grid_case *g, int d, bool forward)
     g->shape[d] = rng_within(r, 1, 9);
     g->step[d] = rng_within(r, 1, 3) * (forward || rng_chance(r, 70) ? 1 : -1);
     int64_t a = rng_within(r, 0, g->shape[d]), b = rng_within(r, 0, g->shape[d]);
+    if (a == b && !rng_chance(r, 10))
+        a = 0, b = g->shape[d];
     bool up = g->step[d] > 0;
     g->lo[d] = up ? (a < b ? a : b) : (a > b ? a : b) - 1;
     g->hi[d] = up ? (a > b ? a : b) : (a < b ? a : b) - 1;
@@ -232,7 +265,7 @@ static modelled random_boxes(rng *r)
     weir_boxes b = {.dimensions = (int)rng_within(r, 0, 3),
                     .element = rng_within(r, 1, 3),
                     .shape = shape,
-                    .count = rng_within(r, 0, 5),
+                    .count = rarely_none(r, 5),
                     .lo = lo,
                     .hi = hi,
                     .order = order};
