@@ -60,24 +60,32 @@ void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char 
         copy_meeting(a, &memory, window, &m);
 }
 
-int64_t wr_access_pack(const wr_access_request *a, char *packed, int64_t lo, int64_t hi)
+/* Packs one batch; `m->a` counts in the data of the file pattern. */
+static void pack_meeting(const wr_access_request *a, wr_cursor *memory, char *packed,
+                         const wr_meeting *m)
 {
     enum wr_packing packing = a->direction == WR_WRITE ? WR_PACK : WR_UNPACK;
-    int64_t bytes = 0;
-    wr_cursor file, memory;
-    wr_batch b;
-    wr_cursor_init(&file, a->file);
-    wr_cursor_limit(&file, a->begin, a->end);
-    wr_cursor_clip(&file, lo, hi);
-    wr_cursor_init(&memory, a->memory);
-    while (wr_cursor_next(&file, INT64_MAX, &b)) {
-        if (packed) {
-            if (wr_cursor_data(&memory) != b.data - a->begin)
-                wr_cursor_seek_data(&memory, b.data - a->begin);
-            wr_pack_cursor(&memory, a->base, packed + bytes, b.run * b.count, packing);
-        }
-        bytes += b.run * b.count;
+    for (int64_t i = 0; i < m->count; i++) {
+        int64_t data = m->a + i * m->a_step - a->begin;
+        if (wr_cursor_data(memory) != data)
+            wr_cursor_seek_data(memory, data);
+        wr_pack_cursor(memory, a->base, packed + i * m->run, m->run, packing);
     }
+}
+
+int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
+                       int64_t lo, int64_t hi)
+{
+    const wr_want want = {a->file, a->begin, a->end, 0};
+    int64_t bytes = 0;
+    wr_cursor memory;
+    wr_meet meet;
+    wr_meeting m;
+    start(&want, realm, lo, hi, &meet);
+    wr_cursor_init(&memory, a->memory);
+    for (; wr_meet_next(&meet, &m); bytes += m.run * m.count)
+        if (packed)
+            pack_meeting(a, &memory, packed + bytes, &m);
     return bytes;
 }
 

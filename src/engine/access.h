@@ -22,9 +22,10 @@ typedef struct wr_access_request {
 void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char *window, int64_t lo,
                     int64_t hi);
 
-/* The rank's data in offsets [lo, hi), one after the other, to or from `packed`; returns how many
- * bytes. With `packed` NULL only counts. */
-int64_t wr_access_pack(const wr_access_request *a, char *packed, int64_t lo, int64_t hi);
+/* The rank's data in a realm and in offsets [lo, hi), one after the other, to or from `packed`; returns
+ * how many bytes. With `packed` NULL only counts. */
+int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
+                       int64_t lo, int64_t hi);
 
 /* The same data, which another rank packed by wr_access_pack, to or from the window. */
 void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,

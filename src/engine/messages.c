@@ -1,7 +1,463 @@
-/* Rounds by messages. */
+/* Rounds by messages: between nodes, or by exchange=p2p.
+ *
+ * Requests reach the aggregators whose realms they touch by a sparse exchange. An aggregator
+ * handles one window at a time: it tells each rank that takes part the window's range, and data
+ * follow, from or to that rank, in ascending order of ranks; lengths are known on both sides from
+ * range and pattern. Nobody blocks on another's turn: each rank turns over its two roles until
+ * every aggregator it asked has said that it is done. */
+#include <string.h>
+
+#include "base/arith.h"
 #include "engine/rounds.h"
+
+/* Of the channel's span. */
+enum { TAG_HEADER = 8, TAG_READ, TAG_WRITE };
+
+/* From an aggregator to a rank. */
+typedef struct header {
+    int64_t lo, hi;
+    int64_t valid; /* when reading: bytes from here on do not exist */
+    int64_t last;  /* 1: there are no more windows */
+    int64_t realm; /* the aggregator's */
+} header;
+
+/* What travels to an aggregator: this, then the pattern. */
+typedef struct parcel_head {
+    int64_t begin, end;
+} parcel_head;
+
+enum state { IDLE, GREET, MOVE, ENDING, ENDED };
+
+typedef struct role {
+    enum state state;
+    wr_windows walk;
+    wr_window window;
+    int64_t valid;
+    int64_t next; /* want being greeted, or whose data move */
+    bool moving;  /* its data are under way */
+    bool spoiled; /* a rank's data did not come: the window must not be written */
+    header header;
+    wr_request *greetings; /* by want */
+    wr_request data;
+    char *buffer;
+    char *packed; /* one rank's part; larger than a window only if that has bytes several times */
+    int64_t packed_room;
+} role;
+
+typedef struct sending {
+    struct sending *next;
+    wr_request request;
+    char data[];
+} sending;
+
+typedef struct messages {
+    wr_call *call;
+    wr_transport *t;
+    wr_arena memory;
+    role role;             /* as aggregator */
+    int64_t expected;      /* aggregators that have not said they are done */
+    sending *sendings;     /* data on their way to aggregators */
+    weir_pattern **realms; /* by aggregator */
+} messages;
+
+static int tag_of(const messages *m, int tag)
+{
+    return m->call->port->channel.tag + tag;
+}
+
+static void fail(messages *m, int code, int64_t stop)
+{
+    wr_call_fail(m->call, code, stop);
+}
+
+/* --- requests --- */
+
+static int make_parcels(messages *m, wr_parcel *out, int *count)
+{
+    const wr_call *c = m->call;
+    const wr_transport *t = m->t;
+    wr_want want = {c->a->file, c->a->begin, c->a->end, t->rank};
+    int64_t bytes = (int64_t)sizeof(parcel_head) + weir_pattern_footprint(c->a->file);
+    char *data = wr_arena_alloc(&m->memory, bytes);
+    if (!data)
+        return WEIR_ENOMEM;
+    *(parcel_head *)(void *)data = (parcel_head){c->a->begin, c->a->end};
+    memcpy(data + sizeof(parcel_head), c->a->file, (size_t)bytes - sizeof(parcel_head));
+    for (int64_t i = 0; i < c->plan->aggregators; i++) {
+        weir_pattern *realm;
+        int code = wr_plan_realm(c->plan, i, &realm);
+        if (code)
+            return code;
+        m->realms[i] = realm;
+        if (wr_want_meets(&want, realm))
+            out[(*count)++] = (wr_parcel){
+                wr_plan_aggregator(c->plan, i, t->size, t->nodes, t->node_of), bytes, data};
+    }
+    return 0;
+}
+
+static int take_wants(messages *m, int count, const wr_parcel *in)
+{
+    wr_call *c = m->call;
+    weir_pattern *patterns = wr_arena_alloc(&m->memory, count * (int64_t)sizeof *patterns);
+    c->wants = wr_arena_alloc(&m->memory, count * (int64_t)sizeof *c->wants);
+    m->role.greetings = wr_arena_alloc(&m->memory, count * (int64_t)sizeof(wr_request));
+    if (!patterns || !c->wants || !m->role.greetings)
+        return WEIR_ENOMEM;
+    for (int i = 0; i < count; i++) {
+        const parcel_head *head = in[i].data;
+        patterns[i] = wr_pattern_attach(head + 1);
+        c->wants[i] = (wr_want){&patterns[i], head->begin, head->end, in[i].rank};
+        m->role.greetings[i] = (wr_request){0};
+    }
+    c->wants_count = count;
+    return 0;
+}
+
+/* [collective] Requests to aggregators, and the memory of both roles: all have it, or none goes on.
+ * */
+static int admit(messages *m)
+{
+    wr_call *c = m->call;
+    int count = 0, received = 0;
+    wr_parcel *in = NULL;
+    wr_parcel *out = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof *out);
+    m->realms = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof *m->realms);
+    if (m->realms)
+        memset(m->realms, 0, (size_t)c->plan->aggregators * sizeof *m->realms);
+    int code = out && m->realms ? make_parcels(m, out, &count) : WEIR_ENOMEM;
+    m->expected = code ? 0 : count;
+    int lost = wr_sparse_exchange(
+        m->t, &(wr_sparse){.tag = tag_of(m, 0), .turn = c->port->calls, .memory = &m->memory},
+        code ? 0 : count, out, &received, &in);
+    code = code ? code : lost;
+    if (!code)
+        code = take_wants(m, received, in);
+    if (!code && c->mine >= 0) {
+        m->role.buffer = wr_arena_alloc(&m->memory, c->plan->window);
+        code = m->role.buffer ? 0 : WEIR_ENOMEM;
+        if (!code)
+            code = wr_grow((void **)&m->role.packed, &m->role.packed_room, c->plan->window, 1);
+    }
+    return wr_agree(m->t, tag_of(m, 0), code);
+}
+
+/* --- as aggregator --- */
+
+static bool self(const messages *m, int64_t want)
+{
+    return m->call->wants[want].rank == m->t->rank;
+}
+
+static void start_end(messages *m)
+{
+    m->role.state = ENDING;
+    m->role.next = 0;
+    m->role.header = (header){.last = 1, .realm = m->call->mine};
+}
+
+/* The next window, read if that is needed before ranks can take part. */
+static void open_window(messages *m)
+{
+    wr_call *c = m->call;
+    role *r = &m->role;
+    bool write = c->a->direction == WR_WRITE, locked = false;
+    int more = wr_windows_next(&r->walk, &r->window), code = 0;
+    if (more <= 0) {
+        fail(m, more, r->walk.at);
+        start_end(m);
+        return;
+    }
+    r->valid = INT64_MAX;
+    if (write && r->window.holes) {
+        code = wr_port_lock_window(c->port, &r->window, c->plan->period);
+        locked = !code;
+    }
+    if (!code && (!write || r->window.holes))
+        code = wr_port_move(c->port, WR_READ, r->window.cover, r->buffer, &r->valid);
+    if (code) {
+        fail(m, code, r->window.lo);
+        if (locked)
+            wr_port_unlock_window(c->port, &r->window, c->plan->period);
+        weir_pattern_free(r->window.cover);
+        start_end(m);
+        return;
+    }
+    if (write)
+        r->valid = INT64_MAX;
+    c->outcome.stop = wr_min(c->outcome.stop, r->valid);
+    r->header = (header){r->window.lo, r->window.hi, r->valid, 0, c->mine};
+    r->next = 0;
+    r->spoiled = false;
+    r->state = GREET;
+}
+
+static void close_window(messages *m)
+{
+    wr_call *c = m->call;
+    role *r = &m->role;
+    int64_t valid;
+    int code = 0;
+    if (c->a->direction == WR_WRITE) {
+        if (!r->spoiled)
+            code = wr_port_move(c->port, WR_WRITE, r->window.cover, r->buffer, &valid);
+        if (r->window.holes)
+            wr_port_unlock_window(c->port, &r->window, c->plan->period);
+    }
+    fail(m, code, r->window.lo);
+    weir_pattern_free(r->window.cover);
+    r->state = IDLE;
+    if (code || r->spoiled)
+        start_end(m);
+}
+
+/* Tells want number r->next about the header; whether its turn is over. */
+static bool greet(messages *m)
+{
+    role *r = &m->role;
+    const wr_want *want = &m->call->wants[r->next];
+    bool over = true;
+    if (r->greetings[r->next].parts) {
+        fail(m, m->t->ops->test(m->t, &r->greetings[r->next], &over), m->call->plan->lo);
+        if (!over)
+            return false; /* the one before has not left yet, and its memory is the same */
+    }
+    bool concerned = r->header.last || wr_want_touches(want, r->header.lo, r->header.hi);
+    if (concerned && !self(m, r->next))
+        fail(m,
+             m->t->ops->send(m->t, (wr_parcel){want->rank, sizeof r->header, &r->header},
+                             tag_of(m, TAG_HEADER), false, &r->greetings[r->next]),
+             m->call->plan->lo);
+    r->next++;
+    return true;
+}
+
+static bool greetings_left(messages *m)
+{
+    bool over;
+    for (int64_t i = 0; i < m->call->wants_count; i++)
+        if (m->role.greetings[i].parts) {
+            over = true;
+            fail(m, m->t->ops->test(m->t, &m->role.greetings[i], &over), m->call->plan->lo);
+            if (!over)
+                return true;
+        }
+    return false;
+}
+
+static int64_t packed_bytes(const messages *m, const wr_want *want, const header *h)
+{
+    const wr_access_request a = {
+        .file = want->pattern, .begin = want->begin, .end = want->end, .memory = want->pattern};
+    return wr_access_pack(&a, m->role.walk.realm, NULL, h->lo, wr_min(h->hi, h->valid));
+}
+
+/* Starts moving the data of want r->next; true if there is nothing to wait for. */
+static bool start_move(messages *m, const wr_want *want, int64_t bytes)
+{
+    wr_call *c = m->call;
+    role *r = &m->role;
+    wr_window range = {.lo = r->header.lo, .hi = wr_min(r->header.hi, r->valid)};
+    int code;
+    if (self(m, r->next)) {
+        wr_access_copy(c->a, r->window.cover, r->buffer, range.lo, range.hi);
+        return true;
+    }
+    code = wr_grow((void **)&r->packed, &r->packed_room, bytes, 1);
+    fail(m, code, r->window.lo);
+    if (code) /* too short a message tells the other side */
+        bytes = 0;
+    if (c->a->direction == WR_READ) {
+        if (bytes)
+            wr_want_copy(want, WR_READ, r->window.cover, r->buffer, r->packed, range);
+        code = m->t->ops->send(m->t, (wr_parcel){want->rank, bytes, r->packed}, tag_of(m, TAG_READ),
+                               false, &r->data);
+    } else {
+        code = m->t->ops->receive(m->t, (wr_place){want->rank, bytes, r->packed},
+                                  tag_of(m, TAG_WRITE), &r->data);
+    }
+    fail(m, code, r->window.lo);
+    r->moving = !code;
+    r->spoiled = r->spoiled || code;
+    return code != 0;
+}
+
+/* The data of one rank after the other; whether anything happened. */
+static bool move(messages *m)
+{
+    wr_call *c = m->call;
+    role *r = &m->role;
+    const wr_want *want = &c->wants[r->next];
+    if (!r->moving) {
+        int64_t bytes = wr_want_touches(want, r->header.lo, r->header.hi)
+                            ? packed_bytes(m, want, &r->header)
+                            : 0;
+        if (bytes == 0 || start_move(m, want, bytes))
+            r->next++;
+        return true;
+    }
+    bool over = false;
+    int code = m->t->ops->test(m->t, &r->data, &over);
+    if (!over && !code)
+        return false;
+    fail(m, code, r->window.lo);
+    r->spoiled = r->spoiled || code;
+    if (!code && c->a->direction == WR_WRITE)
+        wr_want_copy(want, WR_WRITE, r->window.cover, r->buffer, r->packed,
+                     (wr_window){.lo = r->header.lo, .hi = r->header.hi});
+    r->moving = false;
+    r->next++;
+    return true;
+}
+
+/* One turn as aggregator; whether anything happened. */
+static bool serve(messages *m)
+{
+    role *r = &m->role;
+    int64_t all = m->call->wants_count;
+    switch (r->state) {
+    case IDLE:
+        open_window(m);
+        return true;
+    case GREET:
+        if (r->next < all)
+            return greet(m);
+        r->state = MOVE;
+        r->next = 0;
+        return true;
+    case MOVE:
+        if (r->next < all)
+            return move(m);
+        if (greetings_left(m)) /* they share the header's memory */
+            return false;
+        close_window(m);
+        return true;
+    case ENDING:
+        if (r->next < all)
+            return greet(m);
+        if (greetings_left(m))
+            return false;
+        r->state = ENDED;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* --- as client --- */
+
+static void receive_part(messages *m, int from, const header *h)
+{
+    const wr_access_request *a = m->call->a;
+    int64_t hi = wr_min(h->hi, h->valid),
+            bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, hi);
+    if (bytes == 0)
+        return;
+    char *data = wr_alloc(bytes);
+    char nothing;
+    int code =
+        wr_receive(m->t, from, tag_of(m, TAG_READ), data ? data : &nothing, data ? bytes : 0);
+    if (!data)
+        code = wr_fail(WEIR_ENOMEM, "no memory to receive %lld bytes", (long long)bytes);
+    fail(m, code, h->lo);
+    if (!code)
+        wr_access_pack(a, m->realms[h->realm], data, h->lo, hi);
+    wr_free(data);
+}
+
+/* Without memory an empty message goes instead, by which the aggregator knows. */
+static void send_part(messages *m, int to, const header *h)
+{
+    const wr_access_request *a = m->call->a;
+    int64_t bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, h->hi);
+    if (bytes == 0)
+        return;
+    sending *s = wr_alloc((int64_t)sizeof *s + bytes);
+    if (!s) {
+        fail(m, WEIR_ENOMEM, h->lo);
+        fail(m, wr_send(m->t, to, tag_of(m, TAG_WRITE), NULL, 0), h->lo);
+        return;
+    }
+    wr_access_pack(a, m->realms[h->realm], s->data, h->lo, h->hi);
+    int code = m->t->ops->send(m->t, (wr_parcel){to, bytes, s->data}, tag_of(m, TAG_WRITE), false,
+                               &s->request);
+    fail(m, code, h->lo);
+    s->next = m->sendings;
+    m->sendings = s;
+}
+
+static void settle(messages *m)
+{
+    for (sending **at = &m->sendings; *at;) {
+        sending *s = *at;
+        bool over = true;
+        if (s->request.parts)
+            fail(m, m->t->ops->test(m->t, &s->request, &over), m->call->plan->lo);
+        if (over || !s->request.parts) {
+            *at = s->next;
+            wr_free(s);
+        } else {
+            at = &s->next;
+        }
+    }
+}
+
+/* One turn as client; whether anything happened. */
+static bool attend(messages *m)
+{
+    wr_parcel found;
+    bool any = false;
+    header h;
+    settle(m);
+    fail(m, m->t->ops->probe(m->t, tag_of(m, TAG_HEADER), &found, &any), m->call->plan->lo);
+    if (!any)
+        return false;
+    int code = wr_receive(m->t, found.rank, tag_of(m, TAG_HEADER), &h, sizeof h);
+    fail(m, code, m->call->plan->lo);
+    if (code)
+        return true;
+    if (h.last)
+        m->expected--;
+    else if (m->call->a->direction == WR_READ)
+        receive_part(m, found.rank, &h);
+    else
+        send_part(m, found.rank, &h);
+    return true;
+}
 
 void wr_rounds_messages(wr_call *call)
 {
-    wr_call_fail(call, wr_fail(WEIR_EUNSUPPORTED, "rounds by messages"), call->plan->lo);
+    messages m = {.call = call, .t = call->port->world->transport};
+    weir_pattern *realm = NULL;
+    bool serves = call->mine >= 0;
+    int code = admit(&m);
+    if (!code && serves)
+        code = wr_plan_realm(call->plan, call->mine, &realm);
+    if (code) {
+        wr_call_fail(call, code, call->plan->lo);
+        serves = serves && realm;
+    }
+    code = code ? code : 0;
+    if (serves && !code) {
+        wr_windows_init(&m.role.walk, call->in, call->plan, realm, call->wants_count, call->wants);
+        for (int64_t i = 0; i < call->wants_count; i++)
+            m.expected -= self(&m, i);
+    } else {
+        m.role.state = ENDED;
+    }
+    for (int tries = 0; !code && (m.expected > 0 || m.sendings || m.role.state != ENDED);) {
+        bool busy = m.role.state != ENDED && serve(&m);
+        busy = attend(&m) || busy;
+        if (busy)
+            tries = 0;
+        else
+            wr_backoff(&tries);
+    }
+    if (serves)
+        wr_windows_release(&m.role.walk);
+    for (int64_t i = 0; m.realms && i < call->plan->aggregators; i++)
+        weir_pattern_free(m.realms[i]);
+    weir_pattern_free(realm);
+    wr_free(m.role.packed);
+    wr_arena_release(&m.memory);
 }

@@ -51,8 +51,8 @@ static inline int64_t wr_transfer_missing(const wr_transfer *t)
 int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
                  char *buffer, int64_t *valid);
 
-/* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write, so
- * that no plain write falls between another's read and its write. */
+/* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write,
+ * so that no plain write falls between another's read and its write. */
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
 

@@ -16,7 +16,7 @@ enum {
     WR_LINE = 128,           /* words of different writers lie in different lines of this size */
     WR_LANE = 8 * WR_LINE,   /* bytes of a rank's part of a mailbox */
     WR_REGION_CHANNELS = 16, /* channels in one region */
-    WR_MAX_CHANNELS = 2048
+    WR_MAX_CHANNELS = 1024
 };
 
 typedef struct wr_world {

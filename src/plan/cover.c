@@ -5,7 +5,7 @@
 
 #include "base/arith.h"
 #include "base/error.h"
-#include "pattern/cursor.h"
+#include "pattern/meet.h"
 #include "plan/union.h"
 
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
@@ -47,6 +47,15 @@ bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi)
 {
     int64_t first;
     return first_wanted(want, lo, &first) && first < hi;
+}
+
+bool wr_want_meets(const wr_want *want, const weir_pattern *realm)
+{
+    wr_meet meet;
+    wr_meeting m;
+    wr_meet_init(&meet, want->pattern, realm);
+    wr_cursor_limit(&meet.a, want->begin, want->end);
+    return wr_meet_next(&meet, &m);
 }
 
 /* Data of one rank in [lo, hi). */

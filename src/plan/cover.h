@@ -56,6 +56,9 @@ int wr_windows_next(wr_windows *w, wr_window *out);
 
 void wr_windows_release(wr_windows *w);
 
+/* Whether a rank wants something of a realm. */
+bool wr_want_meets(const wr_want *want, const weir_pattern *realm);
+
 /* Whether a rank wants something in [lo, hi): the same answer on the aggregator and on the rank. */
 bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi);
 

@@ -145,16 +145,10 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
 int wr_plan_aggregator(const wr_plan *plan, int64_t i, int64_t ranks, int64_t nodes,
                        const int *node_of)
 {
-    int64_t n = plan->aggregators;
-    int64_t node = i * nodes / n;
-    int64_t first = (node * n + nodes - 1) / nodes; /* its first aggregator */
-    int64_t here = ((node + 1) * n + nodes - 1) / nodes - first;
-    int64_t members = 0;
-    for (int64_t r = 0; r < ranks; r++)
-        members += node_of[r] == node;
-    int64_t place = (i - first) * members / wr_max(here, 1);
-    for (int64_t r = 0; r < ranks; r++)
-        if (node_of[r] == node && place-- == 0)
-            return (int)r;
+    int64_t place = i * ranks / plan->aggregators; /* among the ranks sorted by node */
+    for (int node = 0; node < nodes; node++)
+        for (int64_t r = 0; r < ranks; r++)
+            if (node_of[r] == node && place-- == 0)
+                return (int)r;
     return 0;
 }

@@ -79,8 +79,8 @@ int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);
 /* Checks L1 on realms given as patterns; WEIR_EINVAL names what is wrong. */
 int wr_realms_verify(int64_t count, const weir_pattern *const *realms, int64_t lo, int64_t hi);
 
-/* The rank of aggregator i: spread evenly over nodes, those of a node next to each other, and over
- * the ranks of a node. node_of has `ranks` entries. */
+/* The rank of aggregator i: spread evenly over the ranks sorted by node, so that each node has its
+ * share, and adjacent realms. node_of has `ranks` entries. */
 int wr_plan_aggregator(const wr_plan *plan, int64_t i, int64_t ranks, int64_t nodes,
                        const int *node_of);
 

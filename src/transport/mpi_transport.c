@@ -70,7 +70,7 @@ static MPI_Request *parts_of(wr_request *r)
 
 static int start(wr_request *r, int64_t bytes)
 {
-    *r = (wr_request){.parts = bytes ? (bytes - 1) / part_bytes + 1 : 1};
+    *r = (wr_request){.parts = bytes ? (bytes - 1) / part_bytes + 1 : 1, .bytes = -1};
     if (r->parts == 1)
         return 0;
     r->inside = wr_alloc_array(r->parts, sizeof(MPI_Request));
@@ -95,6 +95,7 @@ static int send_mpi(wr_transport *t, wr_parcel to, int tag, bool when_received, 
 static int receive_mpi(wr_transport *t, wr_place from, int tag, wr_request *r)
 {
     int code = start(r, from.bytes);
+    r->bytes = from.bytes;
     for (int64_t i = 0; !code && i < r->parts; i++) {
         char *data = (char *)from.data + i * part_bytes;
         int bytes = (int)wr_min(part_bytes, from.bytes - i * part_bytes);
@@ -105,12 +106,26 @@ static int receive_mpi(wr_transport *t, wr_place from, int tag, wr_request *r)
     return code;
 }
 
+static int check_length(const MPI_Status *status, int64_t expected)
+{
+    int got = 0;
+    PMPI_Get_count(status, MPI_BYTE, &got);
+    return got == expected ? 0
+                           : wr_fail(WEIR_ETRANSPORT, "a message of %d bytes where %lld were due",
+                                     got, (long long)expected);
+}
+
 static int test_mpi(wr_transport *t, wr_request *r, bool *over)
 {
     (void)t;
     int code = 0, done = 1;
-    for (int64_t i = 0; done && !code && i < r->parts; i++)
-        code = check(PMPI_Test(parts_of(r) + i, &done, MPI_STATUS_IGNORE), "message");
+    for (int64_t i = 0; done && !code && i < r->parts; i++) {
+        bool live = parts_of(r)[i] != MPI_REQUEST_NULL;
+        MPI_Status status;
+        code = check(PMPI_Test(parts_of(r) + i, &done, &status), "message");
+        if (!code && done && live && r->bytes >= 0)
+            code = check_length(&status, wr_min(part_bytes, r->bytes - i * part_bytes));
+    }
     *over = done && !code;
     if (*over || code) {
         wr_free(r->inside);

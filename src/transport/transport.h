@@ -21,6 +21,7 @@
 typedef struct wr_request {
     int64_t parts;
     void *inside;
+    int64_t bytes; /* expected by a receive, otherwise -1 */
     _Alignas(8) char one[16];
 } wr_request;
 
@@ -88,7 +89,7 @@ struct wr_transport {
 };
 
 /* Tags are the caller's from 0 on; a collective operation uses WR_TAG_SPAN of them. */
-enum { WR_TAG_SPAN = 8, WR_TAG_MAX = 32000 };
+enum { WR_TAG_SPAN = 16, WR_TAG_MAX = 32000 };
 
 /* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the
  * second half of its 2 * size elements is filled here; ours from now on. */

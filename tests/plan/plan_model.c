@@ -177,7 +177,7 @@ static void check_one(rng *r)
 /* Adjacent realms lie on one node, and every node has its share. */
 static void test_aggregators(void)
 {
-    int node_of[12] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
+    int node_of[12] = {0, 0, 0, 0, 0, 1, 0, 1, 2, 2, 2, 2}; /* nodes of 6, 2 and 4 */
     for (int64_t n = 1; n <= 12; n++) {
         wr_plan plan = {.aggregators = n};
         int used[12] = {0}, last_node = 0;
