@@ -11,11 +11,6 @@
 
 enum { WR_PART = 1 << 20 };
 
-/* First in, first out; zeroed is empty. */
-typedef struct wr_transfers {
-    wr_transfer *first, *last;
-} wr_transfers;
-
 static inline void wr_transfers_add(wr_transfers *list, wr_transfer *t)
 {
     t->next = NULL;

@@ -1,13 +1,20 @@
 /* Worker threads that make plain system calls, several for one large transfer.
  *
- * Whoever waits for a transfer works on parts too: a small one is then done without a change of
- * thread. Threads start with the first transfer and end with the storage. */
+ * What is small and does not wait for the device is done at once by whoever submits: handing it over
+ * would cost more. Writes through the page cache are done one at a time, because the kernel admits
+ * one to a file and lets the others spin. Whoever waits for a transfer works on parts too. Threads
+ * start with the first transfer that needs them and end with the storage. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include "base/wait.h"
 #include "storage/backends.h"
 #include "storage/posix_fd.h"
+
+/* Whether small reads would wait for the device is asked once in ASK_EVERY, because asking costs as
+ * much as a small read, and every time as long as they would. */
+enum { SMALL = 64 << 10, ASK_EVERY = 256 };
 
 typedef struct worker {
     struct state *pool;
@@ -19,13 +26,15 @@ typedef struct worker {
 
 typedef struct state {
     wr_fd fd;
-    wr_lane lane; /* of the thread that uses the storage */
-    bool started;
-    pthread_mutex_t mutex; /* of what follows, up to workers */
+    wr_lane lane;          /* of the thread that uses the storage */
+    bool asks;             /* whether the kernel can say that a read would wait */
+    int64_t unasked;       /* small reads left until we ask again */
+    wr_word finished;      /* changes with each attempt that is over */
+    pthread_mutex_t mutex; /* of the next four */
     wr_attempts attempts;
     worker *idle;
+    bool writing; /* a write through the page cache is under way */
     bool stop;
-    wr_word finished; /* changes with each attempt that is over */
     int64_t threads;
     worker workers[];
 } state;
@@ -38,7 +47,7 @@ static int open_pool(wr_storage *s, int flags)
     state *p = wr_alloc((int64_t)sizeof *p + threads * (int64_t)sizeof(worker));
     if (!p)
         return WEIR_ENOMEM;
-    *p = (state){.mutex = PTHREAD_MUTEX_INITIALIZER};
+    *p = (state){.asks = true, .mutex = PTHREAD_MUTEX_INITIALIZER};
     int code = wr_fd_open(s, &p->fd, s->path, flags);
     if (code) {
         wr_free(p);
@@ -49,24 +58,55 @@ static int open_pool(wr_storage *s, int flags)
     return 0;
 }
 
+static bool writes_cached(const state *p, const wr_transfer *t)
+{
+    return t->direction == WR_WRITE && p->fd.direct < 0;
+}
+
 /* Called with the mutex held. */
 static bool claim(state *p, wr_part *part)
 {
     wr_transfer *t = p->attempts.queue.first;
-    if (!t)
+    bool alone = t && writes_cached(p, t);
+    if (!t || (alone && p->writing))
         return false;
-    *part = (wr_part){t, t->claimed, wr_part_end(t, t->claimed) - t->claimed};
+    p->writing |= alone;
+    int64_t end = alone ? wr_transfer_bytes(t) : wr_part_end(t, t->claimed);
+    *part = (wr_part){t, t->claimed, end - t->claimed};
     wr_attempts_claim(&p->attempts, part);
     return true;
+}
+
+static void call(worker *w)
+{
+    wr_word_add(&w->call, 1);
+    wr_word_wake(&w->call);
+}
+
+/* Called with the mutex held. False if nobody is idle. */
+static bool call_idle(state *p)
+{
+    worker *w = p->idle;
+    if (w) {
+        p->idle = w->next;
+        call(w);
+    }
+    return w;
 }
 
 /* Called with the mutex held, which is released meanwhile. */
 static void work(state *p, wr_lane *lane, const wr_part *part)
 {
+    bool alone = writes_cached(p, part->transfer);
     pthread_mutex_unlock(&p->mutex);
     int64_t moved;
     int error = wr_lane_run(lane, part->transfer, part->at, part->at + part->bytes, &moved);
     pthread_mutex_lock(&p->mutex);
+    if (alone) {
+        p->writing = false;
+        if (p->attempts.queue.first)
+            call_idle(p);
+    }
     if (wr_attempts_end(&p->attempts, part, moved, error)) {
         wr_word_add(&p->finished, 1);
         wr_word_wake(&p->finished);
@@ -95,57 +135,79 @@ static void *serve(void *user)
     return NULL;
 }
 
-/* With fewer threads than asked for, or none, the one that reaps does more of the work. */
-static void start(wr_storage *s, state *p)
+static bool start_one(wr_storage *s, state *p)
 {
     sigset_t all, before;
+    worker *w = &p->workers[p->threads];
+    *w = (worker){.pool = p};
+    wr_lane_init(&w->lane, s, &p->fd);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; p->threads < s->tunables->io_threads; p->threads++) {
-        worker *w = &p->workers[p->threads];
-        *w = (worker){.pool = p};
-        wr_lane_init(&w->lane, s, &p->fd);
-        if (pthread_create(&w->thread, NULL, serve, w)) {
-            wr_log_line(s->log, WR_LOG_WARN, "%s: only %lld threads for storage", s->path,
-                        (long long)p->threads);
-            break;
-        }
-    }
+    int error = pthread_create(&w->thread, NULL, serve, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    p->started = true;
+    p->threads += !error;
+    return !error;
 }
 
-static void call(worker *w)
+/* Threads for `parts` more parts. With fewer than asked for, or none, the thread that reaps does
+ * more of the work. */
+static void start(wr_storage *s, state *p, int64_t parts)
 {
-    wr_word_add(&w->call, 1);
-    wr_word_wake(&w->call);
+    while (parts-- > 0 && p->threads < s->tunables->io_threads)
+        if (!start_one(s, p)) {
+            wr_log_line(s->log, WR_LOG_INFO, "%s: only %lld threads for storage", s->path,
+                        (long long)p->threads);
+            return;
+        }
+}
+
+/* Whether a small read finds its first byte in the page cache. */
+static bool is_cached(state *p, const wr_transfer *t)
+{
+    if (p->unasked-- > 0)
+        return true;
+    char byte;
+    struct iovec one = {&byte, 1};
+    bool cached = p->asks && preadv2(p->fd.buffered, &one, 1, t->offset, RWF_NOWAIT) >= 0;
+    p->asks = p->asks && (cached || errno == EAGAIN);
+    p->unasked = cached ? ASK_EVERY : 0;
+    return cached;
 }
 
 static void submit(wr_storage *s, wr_transfer *t)
 {
     state *p = s->state;
-    if (!p->started)
-        start(s, p);
+    wr_transfers rest = {0};
     int64_t parts = 0;
-    pthread_mutex_lock(&p->mutex);
     for (wr_transfer *next; t; t = next) {
         next = t->next;
-        parts += (wr_transfer_bytes(t) - t->done) / WR_PART + 1;
+        if (wr_fd_is_plain(&p->fd, t) && t->run <= SMALL &&
+            (t->direction == WR_WRITE || is_cached(p, t))) {
+            wr_fd_move(&p->fd, t);
+            wr_transfers_add(&s->over, t);
+        } else {
+            parts += (wr_transfer_bytes(t) - t->done) / WR_PART + 1;
+            wr_transfers_add(&rest, t);
+        }
+    }
+    if (!parts)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    while ((t = wr_transfers_take(&rest)))
         wr_attempts_add(&p->attempts, t);
-    }
-    for (; parts > 0 && p->idle; parts--) {
-        worker *w = p->idle;
-        p->idle = w->next;
-        call(w);
-    }
+    while (parts > 0 && call_idle(p))
+        parts--;
     pthread_mutex_unlock(&p->mutex);
+    start(s, p, parts);
 }
 
 static wr_transfer *reap(wr_storage *s, bool wait)
 {
     state *p = s->state;
-    wr_transfer *t;
+    wr_transfer *t = wr_transfers_take(&s->over);
     wr_part part;
+    if (t)
+        return t;
     pthread_mutex_lock(&p->mutex);
     while (!(t = wr_attempts_take(&p->attempts)) && p->attempts.active) {
         if ((wait || !p->threads) && claim(p, &part)) {

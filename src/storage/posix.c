@@ -5,7 +5,6 @@
 typedef struct state {
     wr_fd fd;
     wr_lane lane;
-    wr_transfers over;
 } state;
 
 int wr_posix_open_at(wr_storage *s, const char *path, int flags)
@@ -19,7 +18,6 @@ int wr_posix_open_at(wr_storage *s, const char *path, int flags)
         return code;
     }
     wr_lane_init(&p->lane, s, &p->fd);
-    p->over = (wr_transfers){0};
     s->state = p;
     return 0;
 }
@@ -37,23 +35,30 @@ void wr_posix_close(wr_storage *s)
     wr_free(p);
 }
 
+static void attempt(state *p, wr_transfer *t)
+{
+    int64_t moved;
+    t->error = wr_lane_run(&p->lane, t, t->done, wr_transfer_bytes(t), &moved);
+    t->done += moved;
+}
+
 void wr_posix_submit(wr_storage *s, wr_transfer *t)
 {
     state *p = s->state;
     for (wr_transfer *next; t; t = next) {
-        int64_t moved;
         next = t->next;
-        t->error = wr_lane_run(&p->lane, t, t->done, wr_transfer_bytes(t), &moved);
-        t->done += moved;
-        wr_transfers_add(&p->over, t);
+        if (wr_fd_is_plain(&p->fd, t))
+            wr_fd_move(&p->fd, t);
+        else
+            attempt(p, t);
+        wr_transfers_add(&s->over, t);
     }
 }
 
 wr_transfer *wr_posix_reap(wr_storage *s, bool wait)
 {
     (void)wait;
-    state *p = s->state;
-    return wr_transfers_take(&p->over);
+    return wr_transfers_take(&s->over);
 }
 
 const wr_storage_ops wr_posix_ops = {

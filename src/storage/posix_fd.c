@@ -111,6 +111,7 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     s->facts.local = is_local(f->buffered);
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
+    s->plain_fd = f->direct < 0 ? f->buffered : -1;
     return 0;
 }
 

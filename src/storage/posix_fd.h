@@ -9,7 +9,9 @@
 #ifndef WR_STORAGE_POSIX_FD_H
 #define WR_STORAGE_POSIX_FD_H
 
+#include <errno.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "storage/parts.h"
 
@@ -64,5 +66,24 @@ int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_pie
 
 /* Moves [from, to) of t by system calls until one stops short. Returns 0 or an errno. */
 int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, int64_t *moved);
+
+/* Whether a transfer is one extent for the buffered descriptor. */
+static inline bool wr_fd_is_plain(const wr_fd *f, const wr_transfer *t)
+{
+    return t->count == 1 && f->direct < 0;
+}
+
+/* An attempt at a plain transfer. Inline because small ones come in batches, and after a system call
+ * each return from a function costs as much as dozens of instructions. */
+static inline void wr_fd_move(const wr_fd *f, wr_transfer *t)
+{
+    char *memory = t->memory + t->done;
+    size_t left = (size_t)(t->run - t->done);
+    int64_t offset = t->offset + t->done;
+    ssize_t moved = t->direction == WR_READ ? pread(f->buffered, memory, left, offset)
+                                            : pwrite(f->buffered, memory, left, offset);
+    t->error = moved < 0 ? errno : 0;
+    t->done += moved < 0 ? 0 : moved;
+}
 
 #endif

@@ -33,7 +33,7 @@ typedef struct wr_transfer {
     int64_t memory_stride; /* from run to run in memory */
     void *user;            /* the submitter's, not looked at */
 
-    int64_t done; /* bytes moved, in data order; 0 when submitted */
+    int64_t done; /* bytes moved, in data order; what a read leaves past them is unspecified */
     int error;    /* 0 or an errno */
 
     /* The storage's while submitted. */
@@ -74,6 +74,11 @@ enum wr_open_flags {
     WR_OPEN_TRUNCATE = 16
 };
 
+/* Transfers, first in, first out; zeroed is empty (parts.h). */
+typedef struct wr_transfers {
+    wr_transfer *first, *last;
+} wr_transfers;
+
 typedef struct wr_storage wr_storage;
 
 /* All of a backend. Every operation but open gets an open storage. */
@@ -83,7 +88,8 @@ typedef struct wr_storage_ops {
     int (*open)(wr_storage *s, int flags);
     void (*close)(wr_storage *s);
     /* Starts an attempt at everything from t->done on, of t and of all that hangs on t->next; must
-     * not fail: errors are t's. */
+     * not fail: errors are t's. What is over at once may go to s->over, where it is found before
+     * reap is called. */
     void (*submit)(wr_storage *s, wr_transfer *t);
     /* A transfer whose attempt is over, `done` and `error` set, or NULL: none is under way, or none
      * is over yet and !wait. A short attempt has no error of its own: the front makes another. */
@@ -104,10 +110,11 @@ struct wr_storage {
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
     wr_trace *trace;             /* borrowed, or NULL */
     wr_storage_facts facts;
+    int plain_fd;                  /* pread and pwrite on it do the same as transfers; -1: none */
     wr_storage *inner;             /* of a wrapper */
     void *state;                   /* the backend's */
     int64_t outstanding;           /* submitted and not reaped */
-    wr_transfer *over;             /* of these, what never reached the backend */
+    wr_transfers over;             /* of these, those that were over at once */
     struct wr_range_table *ranges; /* of lock.c */
 };
 

@@ -13,7 +13,8 @@
 #include "base/wait.h"
 #include "storage/posix_fd.h"
 
-enum { RETRY_US = 200 };
+/* The kernel splits large requests itself, and better: it knows the device. */
+enum { RETRY_US = 200, LARGEST = 16 << 20 };
 
 typedef struct slot {
     wr_lane lane;
@@ -127,7 +128,8 @@ static void fill(state *p)
         wr_transfer *t = p->attempts.queue.first;
         slot *x = p->free;
         p->free = x->next;
-        wr_lane_cut(&x->lane, t, t->claimed, wr_part_end(t, t->claimed), &x->piece);
+        int64_t end = wr_min(wr_transfer_bytes(t), t->claimed + LARGEST);
+        wr_lane_cut(&x->lane, t, t->claimed, end, &x->piece);
         x->part = (wr_part){t, t->claimed, x->piece.bytes};
         wr_attempts_claim(&p->attempts, &x->part);
         prepare(sqe, x);

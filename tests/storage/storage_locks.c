@@ -210,7 +210,7 @@ int main(void)
 {
     uint64_t seed = test_seed();
     test_exclusion(seed, "storage=posix");
-    test_exclusion(seed, "storage=mem;fault=delay:0");
+    test_exclusion(seed, "storage=mem;fault=delay:1");
     test_partial_release();
     test_poke();
     test_holder_dies();

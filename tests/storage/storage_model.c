@@ -93,18 +93,23 @@ static void model_write(model *m, const job *j)
     }
 }
 
-/* What a read must have left in the block, and how far it must have come. */
+/* What a read must have left in the block, and how far it must have come. What it leaves past the
+ * end of the file is open: direct access puts zeros there, as the kernel pleases. */
 static int64_t model_read(const model *m, const job *j, char *want)
 {
     int64_t done = 0;
+    bool ended = false;
     memset(want, GUARD, (size_t)j->block_bytes);
     for (int64_t i = 0; i < j->t.count; i++) {
         int64_t at = j->t.offset - m->place + i * j->t.stride;
         int64_t there = wr_max(wr_min(m->size - at, j->t.run), 0);
-        memcpy(want + (run_memory(j, i) - j->block), m->bytes + at, (size_t)there);
-        done += there;
+        char *place = want + (run_memory(j, i) - j->block);
         if (there < j->t.run)
-            break;
+            memcpy(place, run_memory(j, i), (size_t)j->t.run);
+        if (!ended)
+            memcpy(place, m->bytes + at, (size_t)there);
+        done += ended ? 0 : there;
+        ended = ended || there < j->t.run;
     }
     return done;
 }
