@@ -192,16 +192,10 @@ static void bench_dd(void)
                 best_time = seconds < best_time ? seconds : best_time;
             }
         x.window = best;
-        char figure[60];
-        snprintf(figure, sizeof figure, "%s, %lld under way",
-                 x.direction == WR_READ ? "read" : "write", (long long)best);
-        bench_figure f = {"sequential 4 MiB, uring, direct, against dd",
-                          figure,
-                          "speed",
-                          ">=1.0",
-                          "s",
-                          "wr_storage",
-                          "dd with direct I/O"};
+        static const char name[] = "sequential 4 MiB, uring, direct, against dd";
+        const char *figure = x.direction == WR_READ ? "read" : "write";
+        bench_figure f = {name, figure, "speed", ">=1.0", "s", "wr_storage", "dd with direct I/O"};
+        printf("note\t%s\t%s: best with %lld transfers under way\n", name, figure, (long long)best);
         bench_declare(&f);
         for (int i = 0; i < repetitions(); i++) {
             double ours = time_of(sequential, true);

@@ -1,9 +1,9 @@
 /* Worker threads that make plain system calls, several for one large transfer.
  *
- * What is small and does not wait for the device is done at once by whoever submits: handing it over
- * would cost more. Writes through the page cache are done one at a time, because the kernel admits
- * one to a file and lets the others spin. Whoever waits for a transfer works on parts too. Threads
- * start with the first transfer that needs them and end with the storage. */
+ * What is small and does not wait for the device is done at once by whoever submits: to hand it
+ * over would cost more. Writes through the page cache are done one at a time, because the kernel
+ * admits one to a file and lets the others spin. Whoever waits for a transfer works on parts too.
+ * Threads start as transfers need them and end with the storage. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -73,8 +73,8 @@ static inline bool wr_fd_is_plain(const wr_fd *f, const wr_transfer *t)
     return t->count == 1 && f->direct < 0;
 }
 
-/* An attempt at a plain transfer. Inline because small ones come in batches, and after a system call
- * each return from a function costs as much as dozens of instructions. */
+/* An attempt at a plain transfer. Inline because small ones come in batches, and after a system
+ * call each return from a function costs as much as dozens of instructions. */
 static inline void wr_fd_move(const wr_fd *f, wr_transfer *t)
 {
     char *memory = t->memory + t->done;

@@ -210,9 +210,9 @@ wr_transfer *wr_storage_reap(wr_storage *s, bool wait)
     return t;
 }
 
-/* One system call where one is enough: neither threads nor rings make a transfer of one part faster.
- * Whatever else comes of it is found out by the long way. No function in between: after a system
- * call each return costs as much as dozens of instructions. */
+/* One system call where one is enough: neither threads nor rings make a transfer of one part
+ * faster. Whatever else comes of it is found out by the long way. No function in between: after a
+ * system call each return costs as much as dozens of instructions. */
 static inline bool run_part(const wr_storage *s, wr_transfer *t)
 {
     if (t->count != 1 || t->run <= 0 || t->run > WR_PART || s->plain_fd < 0)

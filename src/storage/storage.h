@@ -37,6 +37,7 @@ typedef struct wr_transfer {
     int error;    /* 0 or an errno */
 
     /* The storage's while submitted. */
+    bool marked;              /* chosen by `fault` */
     struct wr_transfer *next; /* the caller's until then: what is submitted together */
     int64_t tried;            /* what `done` was before the latest attempt */
     int64_t stalls;           /* attempts in a row that were interrupted before anything moved */
@@ -44,7 +45,6 @@ typedef struct wr_transfer {
     int64_t pending;          /* parts under way */
     int64_t reached;          /* lowest position where a part stopped short */
     int64_t due;              /* when `fault` lets it come back */
-    bool marked;              /* chosen by `fault` */
 } wr_transfer;
 
 static inline int64_t wr_transfer_bytes(const wr_transfer *t)
