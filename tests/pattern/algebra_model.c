@@ -11,7 +11,7 @@ enum { MEMORY = 1 << 15, PARTS = 4, FEW = 64 };
 
 #define BIG (INT64_C(1) << 40)
 
-/* `count` times, `stride` apart, `times` runs of `run` bytes, `step` apart; the first at `offset`. */
+/* `count` times, `stride` apart, `times` runs of `run` bytes, `step` apart, from `offset` on. */
 typedef struct nest {
     int64_t offset, count, stride, times, step, run;
 } nest;

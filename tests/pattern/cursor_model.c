@@ -80,6 +80,7 @@ static void move_clip(rng *r, wr_cursor *c, place *p)
     weir_pattern_bounds(p->m->pattern, &lo, &hi);
     int64_t from = rng_chance(r, 50) ? somewhere(r, lo, hi) : rng_within(r, lo - 2, lo + 9);
     int64_t to = rng_chance(r, 50) ? somewhere(r, lo, hi) : rng_within(r, hi - 9, hi + 2);
+    to = rng_chance(r, 30) ? INT64_MAX : to;
     wr_cursor_clip(c, from, to);
     p->lo = most(p->lo, from);
     p->hi = least(p->hi, to);
@@ -156,7 +157,9 @@ static void check_moves(rng *r, const modelled *m)
         int kind = (int)rng_within(r, 0, kinds - 1);
         if ((kind == 3 || kind == 5) && rng_chance(r, 60))
             kind = 0; /* each one narrows: not too many */
+        int64_t begin = c.begin, end = c.end;
         moves[kind](r, &c, &p);
+        CHECK(c.begin >= begin && c.begin <= c.end && c.end <= end);
         p.at = allowed_from(&p, p.at);
         check_place(&c, &p);
     }
@@ -259,6 +262,33 @@ static void check_meet(rng *r, const modelled *a, const modelled *b)
     CHECK_EQUAL(saved_at, pa.end);
 }
 
+/* Combs of one stride, in rows: each `n` times `count` runs. */
+static modelled random_comb(rng *r, int64_t stride)
+{
+    modelled m = {.offset = malloc(MODEL_BYTES * sizeof(int64_t))};
+    int64_t run = rng_within(r, 1, stride - 1), offset = rng_within(r, 0, 2 * stride);
+    int64_t count = rng_within(r, 2, 12), n = rng_within(r, 1, 4);
+    int64_t extent = (count - 1) * stride + run + rng_within(r, 0, 2 * stride);
+    weir_pattern *row;
+    CHECK(!weir_pattern_strided(offset, count, run, stride, &row));
+    CHECK(!weir_pattern_repeat(row, n, extent, &m.pattern));
+    for (int64_t i = 0; i < n * count; i++)
+        for (int64_t k = 0; k < run; k++)
+            m.offset[m.bytes++] = offset + i / count * extent + i % count * stride + k;
+    weir_pattern_free(row);
+    return m;
+}
+
+static void check_combs(rng *r)
+{
+    int64_t stride = rng_within(r, 2, 20);
+    modelled a = random_comb(r, stride), b = random_comb(r, stride);
+    check_meet(r, &a, &b);
+    check_meet(r, &b, &a);
+    modelled_free(&a);
+    modelled_free(&b);
+}
+
 static int64_t ordered, overlapping, empty;
 
 static void check_one(rng *r)
@@ -267,6 +297,7 @@ static void check_one(rng *r)
     modelled b = random_pattern(r, (int)rng_within(r, 1, DEPTH), true);
     for (int i = 0; i < 4; i++)
         check_moves(r, &a);
+    check_combs(r);
     empty += a.bytes == 0;
     if (weir_pattern_is_ordered(a.pattern)) {
         ordered++;

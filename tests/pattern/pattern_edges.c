@@ -171,6 +171,31 @@ static void test_lists_with_other_kids(void)
     free_all(8, (weir_pattern *[]){x, y, run, a, b, c, d, e});
 }
 
+/* So many of them that some share a slot of the hash table. */
+static void test_many_lists_with_other_kids(void)
+{
+    enum { LISTS = 80 };
+    weir_pattern *list[LISTS], *run = strided(0, 1, 8, 0);
+    int64_t offset[LISTS];
+    for (int i = 0; i < LISTS; i++) {
+        weir_pattern *pair = strided(0, 2, 4, 9 + i);
+        list[i] = concat(2, (int64_t[]){0, 200}, (weir_pattern *[]){pair, run});
+        offset[i] = 1000 * i + i * i;
+        weir_pattern_free(pair);
+    }
+    weir_pattern *all = concat(LISTS, offset, list);
+    wr_cursor c;
+    wr_batch b;
+    wr_cursor_init(&c, all);
+    for (int i = 0; i < 3 * LISTS; i++) {
+        int64_t place = i % 3 == 0 ? 0 : i % 3 == 1 ? 9 + i / 3 : 200;
+        CHECK(wr_cursor_next_run(&c, INT64_MAX, &b));
+        CHECK_EQUAL(b.offset, offset[i / 3] + place);
+    }
+    free_all(LISTS, list);
+    free_all(2, (weir_pattern *[]){all, run});
+}
+
 /* Lists that differ in one length or one offset. */
 static void test_lists_with_other_words(void)
 {
@@ -375,6 +400,7 @@ int main(void)
     test_bounds_of_patterns();
     test_deepest();
     test_lists_with_other_kids();
+    test_many_lists_with_other_kids();
     test_lists_with_other_words();
     test_loops_are_found();
     test_forever_from_anywhere();
