@@ -22,8 +22,8 @@ static void settle(direct *d)
         if (t->done == wr_transfer_bytes(t))
             continue;
         d->outcome.stop = wr_min(d->outcome.stop, wr_transfer_missing(t));
-        if ((t->error || t->direction == WR_WRITE) && !d->outcome.code)
-            d->outcome.code = wr_transfer_check(d->port->storage, t);
+        if (!d->outcome.code)
+            d->outcome.code = wr_port_judge(d->port, t);
     }
     d->used = 0;
 }

@@ -118,13 +118,9 @@ static int join_nodes(wr_port *port, int code, wr_summary *all)
 }
 
 /* Which aggregators are on this node, and whether this rank is one. */
-static int find_desks(wr_call *c, wr_arena *memory)
+static void find_desks(wr_call *c)
 {
     const wr_transport *t = c->port->world->transport;
-    c->mine = -1;
-    c->desk_rank = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *c->desk_rank);
-    if (!c->desk_rank)
-        return WEIR_ENOMEM;
     for (int64_t i = 0; i < c->plan->aggregators; i++) {
         int rank = wr_plan_aggregator(c->plan, i, t->size, t->nodes, t->node_of);
         if (t->node_of[rank] != t->node)
@@ -138,7 +134,6 @@ static int find_desks(wr_call *c, wr_arena *memory)
         }
         c->desks++;
     }
-    return 0;
 }
 
 /* A pattern too large for a lane goes to the node's aggregators as a message. */
@@ -222,11 +217,7 @@ static void run_shared(wr_call *c, uint32_t turn, wr_arena *memory)
     wr_port *port = c->port;
     wr_transport *t = port->world->transport;
     const entry *own = entry_of(port, turn, t->local_rank);
-    wr_request *requests = wr_arena_alloc(memory, c->desks * (int64_t)sizeof *requests);
-    if (!requests) { /* known to fit: the arena's first block is large enough */
-        wr_call_fail(c, WEIR_ENOMEM, c->plan->lo);
-        return;
-    }
+    wr_request requests[WR_HALL_RANKS]; /* no memory to ask for: nobody may stay away now */
     wr_call_fail(c, send_large(c, own, requests), c->plan->lo);
     if (c->mine >= 0)
         gather_wants(c, turn, memory);
@@ -272,20 +263,20 @@ static int leave_all(wr_call *c)
     return code;
 }
 
-/* Both ways need memory that others rely on: all have it, or all leave. */
-static int admit(wr_call *c, wr_arena *memory)
+static bool by_messages(const wr_call *c)
+{
+    return c->in->exchange == WR_EXCHANGE_P2P || c->port->world->transport->nodes > 1;
+}
+
+/* The hall is there, or all leave; asked only when it must be made or enlarged, which all know. */
+static int admit(wr_call *c)
 {
     wr_port *port = c->port;
-    wr_transport *t = port->world->transport;
-    int code = find_desks(c, memory);
-    if (c->in->exchange == WR_EXCHANGE_P2P || t->nodes > 1)
-        return code;
-    bool new = !port->hall.region.base || port->hall.desks < c->desks ||
-               port->hall.window < c->plan->window;
-    if (!new)
-        return code;
-    int opened = wr_hall_open(&port->hall, port->world, c->desks ? c->desks : 1, c->plan->window);
-    return wr_agree(t, port->channel.tag, code ? code : opened);
+    int desks = c->desks ? c->desks : 1;
+    if (wr_hall_fits(&port->hall, desks, c->plan->window))
+        return 0;
+    int opened = wr_hall_open(&port->hall, port->world, desks, c->plan->window);
+    return wr_agree(port->world->transport, port->channel.tag, opened);
 }
 
 static void run_plan(wr_call *c, uint32_t turn)
@@ -298,10 +289,11 @@ static void run_plan(wr_call *c, uint32_t turn)
         wr_call_fail(c, o.code, o.stop);
         return;
     }
-    int code = admit(c, &memory);
+    find_desks(c);
+    int code = by_messages(c) ? 0 : admit(c);
     if (code)
         wr_call_fail(c, code, c->plan->lo);
-    else if (c->in->exchange == WR_EXCHANGE_P2P || port->world->transport->nodes > 1)
+    else if (by_messages(c))
         wr_rounds_messages(c);
     else
         run_shared(c, turn, &memory);

@@ -22,9 +22,14 @@ static int64_t desk_bytes(const wr_hall *hall)
     return round_up(sizeof(wr_desk), PAGE) + 2 * (WR_COVER_ROOM + round_up(hall->window, PAGE));
 }
 
+bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window)
+{
+    return hall->region.base && hall->desks >= desks && hall->window >= window;
+}
+
 int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window)
 {
-    if (hall->region.base && hall->desks >= desks && hall->window >= window)
+    if (wr_hall_fits(hall, desks, window))
         return 0;
     wr_hall_close(hall);
     hall->desks = desks;

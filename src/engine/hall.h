@@ -38,6 +38,8 @@ typedef struct wr_hall {
     int64_t window; /* bytes of a slot's buffer */
 } wr_hall;
 
+bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window);
+
 /* [collective on the node] Makes room for that many aggregators and bytes a window, unless it is
  * there already. */
 int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window);

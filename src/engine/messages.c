@@ -44,11 +44,14 @@ typedef struct role {
     int64_t packed_room;
 } role;
 
-typedef struct sending {
-    struct sending *next;
+/* A part of this rank's data on its way to an aggregator, or from one. */
+typedef struct under_way {
+    struct under_way *next;
     wr_request request;
+    header header;
+    bool kept; /* there was memory for it: otherwise it only has to arrive */
     char data[];
-} sending;
+} under_way;
 
 typedef struct messages {
     wr_call *call;
@@ -56,8 +59,9 @@ typedef struct messages {
     wr_arena memory;
     role role;             /* as aggregator */
     int64_t expected;      /* aggregators that have not said they are done */
-    sending *sendings;     /* data on their way to aggregators */
+    under_way *parts;      /* of this rank as client */
     weir_pattern **realms; /* by aggregator */
+    under_way spare;       /* where there is no memory for another */
 } messages;
 
 static int tag_of(const messages *m, int tag)
@@ -346,60 +350,57 @@ static bool serve(messages *m)
 
 /* --- as client --- */
 
-static void receive_part(messages *m, int from, const header *h)
-{
-    const wr_access_request *a = m->call->a;
-    int64_t hi = wr_min(h->hi, h->valid),
-            bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, hi);
-    if (bytes == 0)
-        return;
-    char *data = wr_alloc(bytes);
-    char nothing;
-    int code =
-        wr_receive(m->t, from, tag_of(m, TAG_READ), data ? data : &nothing, data ? bytes : 0);
-    if (!data)
-        code = wr_fail(WEIR_ENOMEM, "no memory to receive %lld bytes", (long long)bytes);
-    fail(m, code, h->lo);
-    if (!code)
-        wr_access_pack(a, m->realms[h->realm], data, h->lo, hi);
-    wr_free(data);
-}
-
-/* Without memory an empty message goes instead, by which the aggregator knows. */
-static void send_part(messages *m, int to, const header *h)
-{
-    const wr_access_request *a = m->call->a;
-    int64_t bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, h->hi);
-    if (bytes == 0)
-        return;
-    sending *s = wr_alloc((int64_t)sizeof *s + bytes);
-    if (!s) {
-        fail(m, WEIR_ENOMEM, h->lo);
-        fail(m, wr_send(m->t, to, tag_of(m, TAG_WRITE), NULL, 0), h->lo);
-        return;
-    }
-    wr_access_pack(a, m->realms[h->realm], s->data, h->lo, h->hi);
-    int code = m->t->ops->send(m->t, (wr_parcel){to, bytes, s->data}, tag_of(m, TAG_WRITE), false,
-                               &s->request);
-    fail(m, code, h->lo);
-    s->next = m->sendings;
-    m->sendings = s;
-}
-
+/* Finishes the parts that are through. */
 static void settle(messages *m)
 {
-    for (sending **at = &m->sendings; *at;) {
-        sending *s = *at;
+    const wr_access_request *a = m->call->a;
+    for (under_way **at = &m->parts; *at;) {
+        under_way *u = *at;
         bool over = true;
-        if (s->request.parts)
-            fail(m, m->t->ops->test(m->t, &s->request, &over), m->call->plan->lo);
-        if (over || !s->request.parts) {
-            *at = s->next;
-            wr_free(s);
-        } else {
-            at = &s->next;
+        int code = u->request.parts ? m->t->ops->test(m->t, &u->request, &over) : 0;
+        if (!over && !code) {
+            at = &u->next;
+            continue;
         }
+        if (u->kept) /* of one without memory the failure is known already */
+            fail(m, code, u->header.lo);
+        if (!code && u->kept && a->direction == WR_READ)
+            wr_access_pack(a, m->realms[u->header.realm], u->data, u->header.lo,
+                           wr_min(u->header.hi, u->header.valid));
+        *at = u->next;
+        if (u->kept)
+            wr_free(u);
     }
+}
+
+/* Starts moving this rank's part of a window. Without memory an empty message goes, or a cut one
+ * comes, by which both sides know. */
+static void start_part(messages *m, int rank, const header *h)
+{
+    const wr_access_request *a = m->call->a;
+    bool write = a->direction == WR_WRITE;
+    int64_t hi = wr_min(h->hi, h->valid);
+    int64_t bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, hi);
+    if (bytes == 0)
+        return;
+    under_way *u = wr_alloc((int64_t)sizeof *u + bytes);
+    bool kept = u != NULL;
+    if (!kept) {
+        fail(m, WEIR_ENOMEM, h->lo);
+        bytes = 0;
+        u = &m->spare;
+        while (u->request.parts) /* one such part at a time */
+            settle(m);
+    }
+    *u = (under_way){.next = m->parts, .header = *h, .kept = kept};
+    m->parts = u;
+    if (write && kept)
+        wr_access_pack(a, m->realms[h->realm], u->data, h->lo, hi);
+    int code = write ? m->t->ops->send(m->t, (wr_parcel){rank, bytes, u->data},
+                                       tag_of(m, TAG_WRITE), false, &u->request)
+                     : m->t->ops->receive(m->t, (wr_place){rank, bytes, u->data},
+                                          tag_of(m, TAG_READ), &u->request);
+    fail(m, code, h->lo);
 }
 
 /* One turn as client; whether anything happened. */
@@ -418,10 +419,8 @@ static bool attend(messages *m)
         return true;
     if (h.last)
         m->expected--;
-    else if (m->call->a->direction == WR_READ)
-        receive_part(m, found.rank, &h);
     else
-        send_part(m, found.rank, &h);
+        start_part(m, found.rank, &h);
     return true;
 }
 
@@ -445,7 +444,7 @@ void wr_rounds_messages(wr_call *call)
     } else {
         m.role.state = ENDED;
     }
-    for (int tries = 0; !code && (m.expected > 0 || m.sendings || m.role.state != ENDED);) {
+    for (int tries = 0; !code && (m.expected > 0 || m.parts || m.role.state != ENDED);) {
         bool busy = m.role.state != ENDED && serve(&m);
         busy = attend(&m) || busy;
         if (busy)

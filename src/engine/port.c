@@ -47,6 +47,19 @@ static void zero_missing(const wr_transfer *t)
     memset(t->memory + t->done, 0, (size_t)(bytes - t->done));
 }
 
+int wr_port_judge(wr_port *port, const wr_transfer *t)
+{
+    int64_t size, missing = wr_transfer_missing(t);
+    if (t->error || t->direction == WR_WRITE)
+        return wr_transfer_check(port->storage, t);
+    int code = wr_storage_get_size(port->storage, &size);
+    if (!code && missing < size) { /* old bytes must not be taken for missing ones */
+        code = wr_fail(WEIR_EIO, "read cut short within a file of %lld bytes", (long long)size);
+        wr_error_note_file(port->storage->path, missing);
+    }
+    return code;
+}
+
 /* Waits for everything submitted; keeps the first error and the lowest missing offset. */
 static int settle(wr_port *port, int64_t *valid)
 {
@@ -55,10 +68,10 @@ static int settle(wr_port *port, int64_t *valid)
         bool complete = t->done == wr_transfer_bytes(t);
         if (!complete && t->direction == WR_READ)
             zero_missing(t);
-        if (!complete && !t->error && t->direction == WR_READ)
+        if (!complete)
             *valid = wr_min(*valid, wr_transfer_missing(t));
-        else if (!complete && !code)
-            code = wr_transfer_check(port->storage, t);
+        if (!complete && !code)
+            code = wr_port_judge(port, t);
     }
     return code;
 }

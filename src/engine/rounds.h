@@ -10,15 +10,15 @@ typedef struct wr_call {
     const wr_access_request *a;
     const wr_plan_input *in;
     const wr_plan *plan;
-    int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
-    int desk;            /* its number among the aggregators of the node */
-    int desks;           /* aggregators of the node */
-    int *desk_rank;      /* local rank of each */
-    int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
-    wr_want *wants;      /* `rank` is the local rank for rounds_shared */
-    bool shared;         /* rounds were through shared memory */
-    wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
-    weir_error error;    /* if outcome.code */
+    int64_t mine;                 /* number of the realm this rank is aggregator of, or -1 */
+    int desk;                     /* its number among the aggregators of the node */
+    int desks;                    /* aggregators of the node */
+    int desk_rank[WR_HALL_RANKS]; /* local rank of each */
+    int64_t wants_count;          /* of the ranks that this aggregator serves, ascending by rank */
+    wr_want *wants;               /* `rank` is the local rank for rounds_shared */
+    bool shared;                  /* rounds were through shared memory */
+    wr_outcome outcome;           /* of this rank; goes on to the exit agreement */
+    weir_error error;             /* if outcome.code */
 } wr_call;
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */

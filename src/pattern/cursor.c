@@ -368,7 +368,7 @@ bool wr_cursor_next_run(wr_cursor *c, int64_t max, wr_batch *out)
 void wr_cursor_skip(wr_cursor *c, int64_t bytes)
 {
     wr_batch b;
-    if (bytes > c->now.run * c->now.count && !confined_by_offset(c))
+    if (c->now.count && bytes > c->now.run * c->now.count && !confined_by_offset(c))
         wr_cursor_seek_data(c, wr_min(bytes, c->end - c->now.data) + c->now.data);
     else
         while (bytes > 0 && wr_cursor_next(c, bytes, &b))

@@ -1,0 +1,199 @@
+/* Faults during collective calls, with ranks as threads: whatever transfer or allocation fails on
+ * whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes where
+ * it was touched and is as it was elsewhere, and the handle can be used on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "file/file.h"
+#include "storage/backends.h"
+#include "transport/local.h"
+
+enum { RANKS = 4, PIECES = 64, PIECE = 40, ROW = RANKS * PIECE + 24, BYTES = PIECES * ROW };
+
+/* Piece i of rank r lies at i * ROW + r * PIECE: interleaved, with a hole behind each row. */
+typedef struct scene {
+    char hints[300];
+    wr_tunables tunables;
+    bool write;
+    int64_t fail_after; /* allocation that fails on the last rank, or -1 */
+    int codes[RANKS], culprits[RANKS];
+    int64_t counts[RANKS];
+    char file[RANKS][WEIR_ERROR_FILE];
+    bool reached; /* the allocation that was to fail was made */
+    char memory[RANKS][PIECES * PIECE];
+} scene;
+
+static const char path[] = "engine-fault";
+
+static char old_byte(int64_t i)
+{
+    return (char)(i * 7 + 1);
+}
+
+static char new_byte(int rank, int64_t i)
+{
+    return (char)(i * 13 + rank * 3 + 2);
+}
+
+static wr_storage *plain_file(int flags)
+{
+    static wr_tunables tunables;
+    wr_storage_options options = {.tunables = &tunables};
+    wr_storage *s;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_tunables_set(&tunables, "storage", "mem"));
+    CHECK(!wr_storage_open(path, flags, &options, &s));
+    return s;
+}
+
+static void put_old(void)
+{
+    static char bytes[BYTES];
+    for (int64_t i = 0; i < BYTES; i++)
+        bytes[i] = old_byte(i);
+    wr_storage *s = plain_file(WR_OPEN_WRITE | WR_OPEN_READ | WR_OPEN_CREATE);
+    wr_transfer t = {.direction = WR_WRITE, .run = BYTES, .count = 1, .memory = bytes};
+    CHECK(!wr_storage_run(s, &t));
+    wr_storage_close(s);
+}
+
+/* Old or new where touched, old elsewhere; all new if `complete`, at least the counted ones if not. */
+static void check_file(const scene *s, bool complete)
+{
+    static char bytes[BYTES];
+    wr_storage *f = plain_file(WR_OPEN_READ);
+    wr_transfer t = {.run = BYTES, .count = 1, .memory = bytes};
+    CHECK(!wr_storage_run(f, &t));
+    wr_storage_close(f);
+    for (int64_t i = 0; i < BYTES; i++) {
+        int64_t piece = i / ROW, rank = i % ROW / PIECE, data = piece * PIECE + i % ROW % PIECE;
+        bool touched = s->write && rank < RANKS;
+        bool is_new = touched && bytes[i] == new_byte((int)rank, data);
+        bool must = complete || (touched && data < s->counts[rank]);
+        CHECK(is_new || (bytes[i] == old_byte(i) && !(touched && must)));
+    }
+}
+
+static int access_all(weir_file *f, scene *s, int rank, const weir_pattern *where,
+                      const weir_pattern *memory)
+{
+    char *base = s->memory[rank];
+    return s->write ? weir_file_write_all(f, where, memory, base, &s->counts[rank])
+                    : weir_file_read_all(f, where, memory, base, &s->counts[rank]);
+}
+
+static void rank_body(wr_transport *t, void *user)
+{
+    scene *s = user;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where, *memory;
+    int rank = t->rank;
+    CHECK(!weir_pattern_strided(rank * PIECE, PIECES, PIECE, ROW, &where));
+    CHECK(!weir_pattern_contiguous(0, PIECES * PIECE, &memory));
+    for (int64_t i = 0; i < PIECES * PIECE; i++)
+        s->memory[rank][i] = s->write ? new_byte(rank, i) : 0;
+    CHECK(!wr_world_open(t, &s->tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &f));
+    int64_t before = wr_alloc_count();
+    wr_alloc_fail_after(rank == RANKS - 1 ? s->fail_after : -1);
+    s->codes[rank] = access_all(f, s, rank, where, memory);
+    if (rank == RANKS - 1)
+        s->reached = s->fail_after >= 0 && wr_alloc_count() - before > s->fail_after;
+    wr_alloc_fail_after(-1);
+    s->culprits[rank] = weir_error_last()->rank;
+    snprintf(s->file[rank], sizeof s->file[rank], "%s", weir_error_last()->file);
+    CHECK(!wr_agree(t, 0, 0));
+    if (s->codes[rank]) { /* the handle stays usable; each rank's own fault may still come, once */
+        int64_t count = 0;
+        char again[PIECES * PIECE];
+        for (int i = 0; i < RANKS && weir_file_read_all(f, where, memory, again, &count); i++)
+            ;
+        CHECK_EQUAL(count, PIECES * PIECE);
+    }
+    CHECK(!weir_file_close(f));
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(memory);
+}
+
+static void run_scene(scene *s)
+{
+    put_old();
+    CHECK(!wr_local_run(RANKS, &s->tunables, rank_body, s));
+    for (int i = 1; i < RANKS; i++)
+        CHECK_EQUAL(s->codes[i], s->codes[0]);
+    check_file(s, s->codes[0] == 0);
+    if (!s->codes[0] && !s->write)
+        for (int r = 0; r < RANKS; r++)
+            for (int64_t i = 0; i < s->counts[r]; i++)
+                CHECK(s->memory[r][i] == old_byte(i / PIECE * ROW + r * PIECE + i % PIECE));
+    wr_mem_unlink(path);
+}
+
+static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
+{
+    static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
+    static const char *const access[] = {"auto", "sieve", "list"};
+    static const char *const exchange[] = {"auto", "p2p"};
+    s->write = choice[0];
+    snprintf(s->hints, sizeof s->hints,
+             "storage=mem;collective=always;window=1500;aggregators=%d;realms=%s;access=%s;"
+             "exchange=%s;fault=%s",
+             choice[4] + 1, realms[choice[1]], access[choice[2]], exchange[choice[3]], fault);
+    if (k)
+        snprintf(s->hints + strlen(s->hints), sizeof s->hints - strlen(s->hints), ":%lld",
+                 (long long)k);
+    s->tunables.ranks_per_node = choice[5] * 2;
+    s->fail_after = -1;
+}
+
+/* Every transfer in turn fails in every way. */
+static void check_transfers(void *user, const int *choice)
+{
+    static const char *const faults[] = {"eio", "enospc", "short"};
+    static const int wanted[] = {WEIR_EIO, WEIR_ENOSPC, WEIR_EIO};
+    scene *s = user;
+    for (int kind = 0; kind < 3; kind++)
+        for (int64_t k = 1, hit = 1; hit && k < 200; k++) {
+            set_hints(s, choice, faults[kind], k);
+            run_scene(s);
+            hit = s->codes[0] != 0;
+            if (!hit)
+                continue;
+            CHECK_EQUAL(s->codes[0], wanted[kind]);
+            for (int i = 0; i < RANKS; i++) {
+                CHECK(s->culprits[i] >= 0 && s->culprits[i] == s->culprits[0]);
+                CHECK(!strcmp(s->file[i], path));
+            }
+        }
+}
+
+/* Every allocation of one rank in turn fails. */
+static void check_allocations(void *user, const int *choice)
+{
+    scene *s = user;
+    set_hints(s, choice, "none", 0);
+    for (s->fail_after = 0;; s->fail_after++) {
+        run_scene(s);
+        if (!s->reached)
+            break;
+        CHECK(s->codes[0] == 0 || s->codes[0] == WEIR_ENOMEM);
+    }
+    CHECK(s->fail_after > 0);
+}
+
+int main(void)
+{
+    scene *s = calloc(1, sizeof *s);
+    rng r = {test_seed()};
+    int levels[] = {2, 4, 3, 2, 3, 2};
+    CHECK(s);
+    wr_tunables_init(&s->tunables);
+    test_pairwise(&r, 6, levels, check_transfers, s);
+    test_pairwise(&r, 6, levels, check_allocations, s);
+    free(s);
+    return 0;
+}
