@@ -1,245 +1,44 @@
-/* Collective and independent accesses of random patterns, with ranks as threads, against a byte array:
- * file bytes, memory bytes, what must stay untouched, counts, sizes. */
+/* Random scenes with ranks as threads: realms x methods x exchanges x windows from one byte on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/file.h"
-#include "pattern/random_pattern.h"
+#include "engine/scene.h"
 #include "storage/backends.h"
 #include "transport/local.h"
 
-enum { RANKS = 9, FILE_BYTES = 3 * MODEL_SPAN, MEMORY = 1 << 15, CALLS = 3 };
-
-/* One rank's part of one call. */
-typedef struct part {
-    modelled where;
-    weir_pattern *memory;
-    int64_t place[MODEL_BYTES]; /* of each data position in memory */
-    char before[MEMORY], after[MEMORY], wanted[MEMORY];
-    int64_t count, wanted_count;
-    int code;
-} part;
-
-typedef struct call {
-    bool write, together, past_end;
-    part part[RANKS];
-} call;
-
-typedef struct scene {
-    int ranks;
-    char hints[512], path[64];
-    wr_tunables tunables; /* of the world */
-    call calls[CALLS];
-    char file[FILE_BYTES]; /* what it must hold in the end */
-    int64_t size;
-} scene;
-
-/* The pattern moved so that it starts at or after byte 0. */
-static modelled random_where(rng *r, bool write)
-{
-    modelled m = random_pattern(r, (int)rng_within(r, 1, 4), true), moved = {0};
-    if (rng_chance(r, 15) || !weir_pattern_is_ordered(m.pattern) ||
-        (write && !weir_pattern_is_disjoint(m.pattern))) {
-        modelled_free(&m);
-        CHECK(!weir_pattern_contiguous(0, 0, &m.pattern));
-        m.offset = malloc(8);
-    }
-    int64_t lo, hi, by;
-    weir_pattern_bounds(m.pattern, &lo, &hi);
-    by = rng_within(r, 0, 300) - (lo < 0 ? lo : 0);
-    moved.offset = malloc((size_t)(m.bytes + 1) * sizeof *moved.offset);
-    moved.bytes = m.bytes;
-    CHECK(!weir_pattern_concat(1, &by, (const weir_pattern *[]){m.pattern}, &moved.pattern));
-    for (int64_t i = 0; i < m.bytes; i++)
-        moved.offset[i] = m.offset[i] + by;
-    modelled_free(&m);
-    return moved;
-}
-
-/* Memory of as many bytes: contiguous, in regular pieces, or in pieces of all sizes out of order. */
-static void random_memory(rng *r, part *p)
-{
-    int64_t n = p->where.bytes, at = rng_within(r, 0, 50), offset[64], length[64];
-    int pieces = 0;
-    int64_t regular = rng_chance(r, 30) ? rng_within(r, 1, 9) : 0;
-    if (regular && n % regular == 0 && n / regular * (regular + 3) < MEMORY - 100) {
-        CHECK(!weir_pattern_strided(at, n / regular, regular, regular + 3, &p->memory));
-        for (int64_t i = 0; i < n; i++)
-            p->place[i] = at + i / regular * (regular + 3) + i % regular;
-        return;
-    }
-    int64_t left = n, top = rng_chance(r, 50) ? 1 : 60;
-    for (; left > 0; pieces++, at += length[pieces - 1] + rng_within(r, 0, 20)) {
-        length[pieces] = pieces == top ? left : rng_within(r, 1, left);
-        offset[pieces] = at;
-        left -= length[pieces];
-    }
-    for (int i = pieces - 1; i > 0; i--) { /* out of order */
-        int j = (int)rng_within(r, 0, i);
-        int64_t o = offset[i], l = length[i];
-        offset[i] = offset[j], length[i] = length[j];
-        offset[j] = o, length[j] = l;
-    }
-    CHECK(!weir_pattern_runs(pieces, offset, length, &p->memory));
-    for (int64_t i = 0, k = 0; i < pieces; i++)
-        for (int64_t b = 0; b < length[i]; b++)
-            p->place[k++] = offset[i] + b;
-}
-
-static void fill(rng *r, char *bytes, int64_t count)
-{
-    for (int64_t i = 0; i + 8 <= count; i += 8) {
-        uint64_t x = rng_next(r);
-        memcpy(bytes + i, &x, 8);
-    }
-}
-
-/* What the call does to the file and to each rank's memory. */
-static void model_call(scene *s, call *c)
-{
-    int64_t size = s->size;
-    for (int i = 0; i < s->ranks; i++) {
-        part *p = &c->part[i];
-        memcpy(p->wanted, p->before, MEMORY);
-        p->wanted_count = p->where.bytes;
-        for (int64_t k = 0; k < p->where.bytes; k++) {
-            int64_t offset = p->where.offset[k];
-            CHECK(offset < FILE_BYTES);
-            if (c->write) {
-                s->file[offset] = p->before[p->place[k]];
-                s->size = offset >= s->size ? offset + 1 : s->size;
-            } else if (offset < size) {
-                p->wanted[p->place[k]] = s->file[offset];
-            } else {
-                c->past_end = true;
-                p->wanted_count = p->wanted_count < k ? p->wanted_count : k;
-            }
-        }
-    }
-}
-
-static void random_hints(rng *r, scene *s)
-{
-    static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
-    static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
-    static const char *const together[] = {"auto", "always", "always", "never"};
-    int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
-    snprintf(s->hints, sizeof s->hints,
-             "storage=mem;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
-             "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld",
-             realms[rng_within(r, 0, 3)], access[rng_within(r, 0, 4)],
-             together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
-             (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
-             rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
-             (long long)rng_within(r, 1, 3000));
-    wr_tunables_init(&s->tunables);
-    s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
-}
-
-static void random_scene(rng *r, scene *s, int64_t number)
-{
-    memset(s, 0, sizeof *s);
-    s->ranks = (int)rng_within(r, 1, RANKS);
-    snprintf(s->path, sizeof s->path, "engine-model-%lld", (long long)number);
-    random_hints(r, s);
-    bool apart = strstr(s->hints, "collective=never");
-    for (int i = 0; i < CALLS; i++) {
-        call *c = &s->calls[i];
-        c->write = i == 0 || rng_chance(r, 40);
-        c->together = !(apart && c->write) && !rng_chance(r, 10);
-        for (int k = 0; k < s->ranks; k++) {
-            part *p = &c->part[k];
-            /* alone, the order of ranks is not defined: only one of them writes */
-            bool silent = c->write && !c->together && k > 0;
-            p->where = random_where(r, c->write);
-            while (silent && p->where.bytes) {
-                modelled_free(&p->where);
-                p->where = random_where(r, c->write);
-            }
-            random_memory(r, p);
-            fill(r, p->before, MEMORY);
-            memcpy(p->after, p->before, MEMORY);
-        }
-        model_call(s, c);
-    }
-}
+enum { MOST_RANKS = 9 };
 
 static void rank_body(wr_transport *t, void *user)
 {
     scene *s = user;
     wr_world *w;
-    weir_file *f;
-    int mode = WEIR_READ | WEIR_WRITE | WEIR_CREATE;
     CHECK(!wr_world_open(t, &s->tunables, &w));
-    CHECK(!wr_file_open(w, s->path, mode, s->hints, &f));
-    for (int i = 0; i < CALLS; i++) {
-        call *c = &s->calls[i];
-        part *p = &c->part[t->rank];
-        const weir_pattern *where = p->where.pattern;
-        if (c->write)
-            p->code = (c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory,
-                                                                            p->after, &p->count);
-        else
-            p->code = (c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory,
-                                                                          p->after, &p->count);
-        CHECK(!wr_agree(w->transport, 0, 0));
-    }
-    CHECK(!weir_file_close(f));
+    scene_run(s, w);
     wr_world_release(w);
-}
-
-/* Behind the first byte that does not exist, a read may bring what does exist, or leave it. */
-static void allow_either(part *p)
-{
-    for (int64_t k = p->wanted_count; k < p->where.bytes; k++)
-        if (p->after[p->place[k]] == p->before[p->place[k]])
-            p->wanted[p->place[k]] = p->before[p->place[k]];
-}
-
-static void check_scene(scene *s)
-{
-    static char bytes[FILE_BYTES + 1];
-    for (int i = 0; i < CALLS; i++)
-        for (int k = 0; k < s->ranks; k++) {
-            part *p = &s->calls[i].part[k];
-            CHECK_EQUAL(p->code, 0);
-            CHECK_EQUAL(p->count, p->wanted_count);
-            allow_either(p);
-            CHECK(!memcmp(p->after, p->wanted, MEMORY));
-            modelled_free(&p->where);
-            weir_pattern_free(p->memory);
-        }
-    wr_storage *file;
-    wr_tunables tunables;
-    wr_tunables_init(&tunables);
-    CHECK(!wr_tunables_set(&tunables, "storage", "mem"));
-    wr_storage_options options = {.tunables = &tunables};
-    CHECK(!wr_storage_open(s->path, WR_OPEN_READ, &options, &file));
-    wr_transfer t = {.run = FILE_BYTES + 1, .count = 1, .memory = bytes};
-    wr_storage_submit(file, &t);
-    CHECK(wr_storage_reap(file, true) == &t);
-    CHECK_EQUAL(t.done, s->size);
-    CHECK(!memcmp(bytes, s->file, (size_t)s->size));
-    wr_storage_close(file);
-    wr_mem_unlink(s->path);
 }
 
 int main(void)
 {
     uint64_t seed = test_seed();
     int64_t cases = test_cases(400, 20000);
-    scene *s = malloc(sizeof *s);
+    scene *s = calloc(1, sizeof *s);
     CHECK(s);
+    s->storage = "mem";
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
-        random_scene(&r, s, i);
+        s->ranks = (int)rng_within(&r, 1, MOST_RANKS);
+        snprintf(s->path, sizeof s->path, "engine-model-%lld", (long long)i);
+        scene_make(&r, s);
         if (getenv("WEIR_TEST_SHOW"))
             fprintf(stderr, "%lld: %d ranks, %lld a node, %s\n", (long long)i, s->ranks,
                     (long long)s->tunables.ranks_per_node, s->hints);
         CHECK(!wr_local_run(s->ranks, &s->tunables, rank_body, s));
-        check_scene(s);
+        for (int k = 0; k < s->ranks; k++)
+            scene_check_rank(s, k);
+        scene_check_file(s);
+        wr_mem_unlink(s->path);
     }
     free(s);
     return 0;

@@ -1,0 +1,193 @@
+#include "scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pattern moved so that it starts at or after byte 0. */
+static modelled random_where(rng *r, bool write)
+{
+    modelled m = random_pattern(r, (int)rng_within(r, 1, 4), true), moved = {0};
+    if (rng_chance(r, 15) || !weir_pattern_is_ordered(m.pattern) ||
+        (write && !weir_pattern_is_disjoint(m.pattern))) {
+        modelled_free(&m);
+        CHECK(!weir_pattern_contiguous(0, 0, &m.pattern));
+        m.offset = malloc(8);
+    }
+    int64_t lo, hi, by;
+    weir_pattern_bounds(m.pattern, &lo, &hi);
+    by = rng_within(r, 0, 300) - (lo < 0 ? lo : 0);
+    moved.offset = malloc((size_t)(m.bytes + 1) * sizeof *moved.offset);
+    moved.bytes = m.bytes;
+    CHECK(!weir_pattern_concat(1, &by, (const weir_pattern *[]){m.pattern}, &moved.pattern));
+    for (int64_t i = 0; i < m.bytes; i++)
+        moved.offset[i] = m.offset[i] + by;
+    modelled_free(&m);
+    return moved;
+}
+
+/* Memory of as many bytes: contiguous, in regular pieces, or in pieces of all sizes out of order. */
+static void random_memory(rng *r, part *p)
+{
+    int64_t n = p->where.bytes, at = rng_within(r, 0, 50), offset[64], length[64];
+    int pieces = 0;
+    int64_t regular = rng_chance(r, 30) ? rng_within(r, 1, 9) : 0;
+    if (regular && n % regular == 0 && n / regular * (regular + 3) < MEMORY - 100) {
+        CHECK(!weir_pattern_strided(at, n / regular, regular, regular + 3, &p->memory));
+        for (int64_t i = 0; i < n; i++)
+            p->place[i] = at + i / regular * (regular + 3) + i % regular;
+        return;
+    }
+    int64_t left = n, top = rng_chance(r, 50) ? 1 : 60;
+    for (; left > 0; pieces++, at += length[pieces - 1] + rng_within(r, 0, 20)) {
+        length[pieces] = pieces == top ? left : rng_within(r, 1, left);
+        offset[pieces] = at;
+        left -= length[pieces];
+    }
+    for (int i = pieces - 1; i > 0; i--) { /* out of order */
+        int j = (int)rng_within(r, 0, i);
+        int64_t o = offset[i], l = length[i];
+        offset[i] = offset[j], length[i] = length[j];
+        offset[j] = o, length[j] = l;
+    }
+    CHECK(!weir_pattern_runs(pieces, offset, length, &p->memory));
+    for (int64_t i = 0, k = 0; i < pieces; i++)
+        for (int64_t b = 0; b < length[i]; b++)
+            p->place[k++] = offset[i] + b;
+}
+
+static void fill(rng *r, char *bytes, int64_t count)
+{
+    for (int64_t i = 0; i + 8 <= count; i += 8) {
+        uint64_t x = rng_next(r);
+        memcpy(bytes + i, &x, 8);
+    }
+}
+
+/* What the call does to the file and to each rank's memory. */
+static void model_call(scene *s, call *c)
+{
+    int64_t size = s->size;
+    for (int i = 0; i < s->ranks; i++) {
+        part *p = &c->part[i];
+        memcpy(p->wanted, p->before, MEMORY);
+        p->wanted_count = p->where.bytes;
+        for (int64_t k = 0; k < p->where.bytes; k++) {
+            int64_t offset = p->where.offset[k];
+            CHECK(offset < FILE_BYTES);
+            if (c->write) {
+                s->file[offset] = p->before[p->place[k]];
+                s->size = offset >= s->size ? offset + 1 : s->size;
+            } else if (offset < size) {
+                p->wanted[p->place[k]] = s->file[offset];
+            } else {
+                c->past_end = true;
+                p->wanted_count = p->wanted_count < k ? p->wanted_count : k;
+            }
+        }
+    }
+}
+
+static void random_hints(rng *r, scene *s)
+{
+    static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
+    static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
+    static const char *const together[] = {"auto", "always", "always", "never"};
+    int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
+    snprintf(s->hints, sizeof s->hints,
+             "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
+             "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld",
+             s->storage, realms[rng_within(r, 0, 3)], access[rng_within(r, 0, 4)],
+             together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
+             (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
+             rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
+             (long long)rng_within(r, 1, 3000));
+    wr_tunables_init(&s->tunables);
+    s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
+}
+
+void scene_make(rng *r, scene *s)
+{
+    random_hints(r, s);
+    bool apart = strstr(s->hints, "collective=never");
+    s->size = 0;
+    memset(s->file, 0, sizeof s->file);
+    for (int i = 0; i < CALLS; i++) {
+        call *c = &s->calls[i];
+        *c = (call){0};
+        c->write = i == 0 || rng_chance(r, 40);
+        c->together = !(apart && c->write) && !rng_chance(r, 10);
+        for (int k = 0; k < s->ranks; k++) {
+            part *p = &c->part[k];
+            /* alone, the order of ranks is not defined: only one of them writes */
+            bool silent = c->write && !c->together && k > 0;
+            p->where = random_where(r, c->write);
+            while (silent && p->where.bytes) {
+                modelled_free(&p->where);
+                p->where = random_where(r, c->write);
+            }
+            random_memory(r, p);
+            fill(r, p->before, MEMORY);
+            memcpy(p->after, p->before, MEMORY);
+        }
+        model_call(s, c);
+    }
+}
+
+void scene_run(scene *s, wr_world *w)
+{
+    weir_file *f;
+    int mode = WEIR_READ | WEIR_WRITE | WEIR_CREATE;
+    CHECK(!wr_file_open(w, s->path, mode, s->hints, &f));
+    for (int i = 0; i < CALLS; i++) {
+        call *c = &s->calls[i];
+        part *p = &c->part[w->transport->rank];
+        const weir_pattern *where = p->where.pattern;
+        if (c->write)
+            p->code = (c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory,
+                                                                            p->after, &p->count);
+        else
+            p->code = (c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory,
+                                                                          p->after, &p->count);
+        CHECK(!wr_agree(w->transport, 0, 0));
+    }
+    CHECK(!weir_file_close(f));
+}
+
+/* Behind the first byte that does not exist, a read may bring what does exist, or leave it. */
+static void allow_either(part *p)
+{
+    for (int64_t k = p->wanted_count; k < p->where.bytes; k++)
+        if (p->after[p->place[k]] == p->before[p->place[k]])
+            p->wanted[p->place[k]] = p->before[p->place[k]];
+}
+
+void scene_check_rank(scene *s, int rank)
+{
+    for (int i = 0; i < CALLS; i++) {
+        part *p = &s->calls[i].part[rank];
+        CHECK_EQUAL(p->code, 0);
+        CHECK_EQUAL(p->count, p->wanted_count);
+        allow_either(p);
+        CHECK(!memcmp(p->after, p->wanted, MEMORY));
+        modelled_free(&p->where);
+        weir_pattern_free(p->memory);
+    }
+}
+
+void scene_check_file(const scene *s)
+{
+    static char bytes[FILE_BYTES + 1];
+    wr_storage *file;
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_tunables_set(&tunables, "storage", s->storage));
+    wr_storage_options options = {.tunables = &tunables};
+    CHECK(!wr_storage_open(s->path, WR_OPEN_READ, &options, &file));
+    wr_transfer t = {.run = FILE_BYTES + 1, .count = 1, .memory = bytes};
+    wr_storage_submit(file, &t);
+    CHECK(wr_storage_reap(file, true) == &t);
+    CHECK_EQUAL(t.done, s->size);
+    CHECK(!memcmp(bytes, s->file, (size_t)s->size));
+    wr_storage_close(file);
+}
