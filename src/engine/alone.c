@@ -18,12 +18,16 @@ typedef struct direct {
 
 static void settle(direct *d)
 {
-    for (wr_transfer *t; (t = wr_storage_reap(d->port->storage, true));) {
+    while (wr_storage_reap(d->port->storage, true))
+        ;
+    for (int i = 0; i < d->used; i++) {
+        wr_transfer *t = &d->transfers[i];
         if (t->done == wr_transfer_bytes(t))
             continue;
-        d->outcome.stop = wr_min(d->outcome.stop, wr_transfer_missing(t));
-        if (!d->outcome.code)
-            d->outcome.code = wr_port_judge(d->port, t);
+        int code = wr_port_judge(d->port, t);
+        d->outcome.code = d->outcome.code ? d->outcome.code : code;
+        if (t->done < wr_transfer_bytes(t))
+            d->outcome.stop = wr_min(d->outcome.stop, wr_transfer_missing(t));
     }
     d->used = 0;
 }

@@ -27,7 +27,7 @@ typedef struct entry {
 /* What it says at exit. */
 typedef struct leave {
     int64_t stop;
-    int32_t code;
+    int32_t code, echo;
     weir_error details;
 } leave;
 
@@ -39,16 +39,27 @@ enum { BODY = WR_LANE - sizeof(entry) };
 /* Of the messages within the channel's span; the rest is used by wr_allreduce and others. */
 enum { TAG_PATTERN = 6 };
 
-void wr_call_fail(wr_call *call, int code, int64_t stop)
+static void note(wr_call *call, int code, int64_t stop, bool echo)
 {
     if (!code)
         return;
     call->outcome.stop = wr_min(call->outcome.stop, stop);
-    if (call->outcome.code)
+    if (call->outcome.code && (echo || !call->echo))
         return;
     call->outcome.code = code;
+    call->echo = echo;
     wr_error_note_rank(call->port->world->transport->rank);
     call->error = *weir_error_last();
+}
+
+void wr_call_fail(wr_call *call, int code, int64_t stop)
+{
+    note(call, code, stop, false);
+}
+
+void wr_call_echo(wr_call *call, int code, int64_t stop)
+{
+    note(call, code, stop, true);
 }
 
 static const entry *entry_of(const wr_port *port, uint32_t turn, int local_rank)
@@ -226,7 +237,8 @@ static void run_shared(wr_call *c, uint32_t turn, wr_arena *memory)
     wr_call_fail(c, wait_all(t, c->desks, requests), c->plan->lo);
 }
 
-/* The ranks of the node tell how it went; the lowest error counts, and the lowest stop. */
+/* The ranks of the node tell how it went; the lowest rank's error counts, one that is no echo before
+ * any that is, and the lowest stop. */
 static int leave_node(wr_call *c)
 {
     wr_port *port = c->port;
@@ -236,6 +248,7 @@ static int leave_node(wr_call *c)
         (leave *)(void *)wr_channel_lane(&port->channel, port->channel.turn, t->local_rank);
     own->stop = c->outcome.stop;
     own->code = c->outcome.code;
+    own->echo = c->echo;
     if (own->code)
         own->details = c->error;
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
@@ -243,8 +256,9 @@ static int leave_node(wr_call *c)
     for (int i = 0; i < t->local_size; i++) {
         const leave *l = (const leave *)(const void *)wr_channel_lane(&port->channel, turn, i);
         c->outcome.stop = wr_min(c->outcome.stop, l->stop);
-        if (l->code && !c->outcome.code) {
+        if (l->code && (!c->outcome.code || (c->echo && !l->echo))) {
             c->outcome.code = l->code;
+            c->echo = l->echo;
             c->error = l->details;
         }
     }
@@ -257,10 +271,15 @@ static int leave_all(wr_call *c)
     int code = leave_node(c);
     if (t->nodes == 1)
         return code;
-    int lost = wr_allreduce(t, c->port->channel.tag, WR_MIN, 1, &c->outcome.stop);
-    code = wr_agree(t, c->port->channel.tag, lost ? lost : code);
-    c->outcome.code = code;
-    return code;
+    int tag = c->port->channel.tag;
+    int lost = wr_allreduce(t, tag, WR_MIN, 1, &c->outcome.stop);
+    int agreed = wr_agree(t, tag, c->echo ? 0 : code);
+    if (!agreed && code)
+        wr_error_raise(&c->error);
+    if (!agreed)
+        agreed = wr_agree(t, tag, code ? code : lost);
+    c->outcome.code = agreed;
+    return agreed;
 }
 
 static bool by_messages(const wr_call *c)

@@ -304,7 +304,7 @@ static bool move(messages *m)
     int code = m->t->ops->test(m->t, &r->data, &over);
     if (!over && !code)
         return false;
-    fail(m, code, r->window.lo);
+    wr_call_echo(c, code, r->window.lo); /* too short: its sender had no memory, and says so */
     r->spoiled = r->spoiled || code;
     if (!code && c->a->direction == WR_WRITE)
         wr_want_copy(want, WR_WRITE, r->window.cover, r->buffer, r->packed,
@@ -363,7 +363,7 @@ static void settle(messages *m)
             continue;
         }
         if (u->kept) /* of one without memory the failure is known already */
-            fail(m, code, u->header.lo);
+            wr_call_echo(m->call, code, u->header.lo);
         if (!code && u->kept && a->direction == WR_READ)
             wr_access_pack(a, m->realms[u->header.realm], u->data, u->header.lo,
                            wr_min(u->header.hi, u->header.valid));

@@ -1,6 +1,7 @@
 /* Moving covers, locks, and what a plan is made from. */
 #include "engine/port.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -47,31 +48,56 @@ static void zero_missing(const wr_transfer *t)
     memset(t->memory + t->done, 0, (size_t)(bytes - t->done));
 }
 
-int wr_port_judge(wr_port *port, const wr_transfer *t)
+/* What is left of a transfer that came back short, as a transfer: the rest of a run, or whole runs. */
+static wr_transfer rest_of(const wr_transfer *t)
 {
-    int64_t size, missing = wr_transfer_missing(t);
-    if (t->error || t->direction == WR_WRITE)
-        return wr_transfer_check(port->storage, t);
-    int code = wr_storage_get_size(port->storage, &size);
-    if (!code && missing < size) { /* old bytes must not be taken for missing ones */
-        code = wr_fail(WEIR_EIO, "read cut short within a file of %lld bytes", (long long)size);
-        wr_error_note_file(port->storage->path, missing);
-    }
-    return code;
+    int64_t runs = t->done / t->run, part = t->done % t->run;
+    wr_transfer rest = *t;
+    rest.offset += runs * t->stride + part;
+    rest.memory += runs * t->memory_stride + part;
+    rest.run = t->run - part;
+    rest.count = part ? 1 : t->count - runs;
+    rest.done = 0;
+    rest.error = 0;
+    rest.next = NULL;
+    return rest;
 }
 
-/* Waits for everything submitted; keeps the first error and the lowest missing offset. */
-static int settle(wr_port *port, int64_t *valid)
+int wr_port_judge(wr_port *port, wr_transfer *t)
+{
+    while (!t->error && t->direction == WR_READ && t->done < wr_transfer_bytes(t)) {
+        int64_t size, missing = wr_transfer_missing(t);
+        int code = wr_storage_get_size(port->storage, &size);
+        if (code || missing >= size)
+            return code;
+        /* the file has grown since, or more is wrong: what is there must be read */
+        wr_transfer rest = rest_of(t);
+        wr_storage_submit(port->storage, &rest);
+        wr_storage_reap(port->storage, true);
+        t->done += rest.done;
+        t->error = rest.error ? rest.error : rest.done ? 0 : EIO;
+    }
+    return t->done < wr_transfer_bytes(t) ? wr_transfer_check(port->storage, t) : 0;
+}
+
+/* Waits for everything submitted, then looks at what is not complete: keeps the first error and the
+ * lowest missing offset. */
+static int settle(wr_port *port, int used, wr_transfer *transfers, int64_t *valid)
 {
     int code = 0;
-    for (wr_transfer *t; (t = wr_storage_reap(port->storage, true));) {
-        bool complete = t->done == wr_transfer_bytes(t);
-        if (!complete && t->direction == WR_READ)
+    while (wr_storage_reap(port->storage, true))
+        ;
+    for (int i = 0; i < used; i++) {
+        wr_transfer *t = &transfers[i];
+        if (t->done == wr_transfer_bytes(t))
+            continue;
+        int one = wr_port_judge(port, t);
+        code = code ? code : one;
+        if (t->done == wr_transfer_bytes(t))
+            continue;
+        *valid = wr_min(*valid, wr_transfer_missing(t));
+        if (t->direction == WR_READ)
             zero_missing(t);
-        if (!complete)
-            *valid = wr_min(*valid, wr_transfer_missing(t));
-        if (!complete && !code)
-            code = wr_port_judge(port, t);
     }
     return code;
 }
@@ -95,11 +121,11 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
                                         .memory_stride = b.run};
         wr_storage_submit(port->storage, &transfers[used++]);
         if (used == BATCHES) {
-            code = settle(port, valid);
+            code = settle(port, used, transfers, valid);
             used = 0;
         }
     }
-    int last = settle(port, valid);
+    int last = settle(port, used, transfers, valid);
     return code ? code : last;
 }
 

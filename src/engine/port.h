@@ -46,8 +46,9 @@ static inline int64_t wr_transfer_missing(const wr_transfer *t)
 }
 
 /* What a transfer that is over and not complete means: 0 if it is a read that met the end of the file,
- * and really so, otherwise a negative code. */
-int wr_port_judge(wr_port *port, const wr_transfer *t);
+ * or that could be completed because the file has grown, otherwise a negative code. Nothing else may
+ * be outstanding. */
+int wr_port_judge(wr_port *port, wr_transfer *t);
 
 /* Reads or writes a cover; window bytes lie at their data positions in `buffer`. When reading,
  * *valid is set to the offset of the first byte that does not exist, INT64_MAX if all do, and what
