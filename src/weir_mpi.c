@@ -114,7 +114,7 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
     if (!k || PMPI_Comm_set_attr(comm, world_key, k) != MPI_SUCCESS)
         code = wr_fail(WEIR_ENOMEM, "cannot keep the world of a communicator");
     code = wr_agree(world->transport, 0, code);
-    if (code) {
+    if (code || !k) {
         wr_world_close(world);
         wr_free(k);
         return code;

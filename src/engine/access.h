@@ -22,8 +22,8 @@ typedef struct wr_access_request {
 void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char *window, int64_t lo,
                     int64_t hi);
 
-/* The rank's data in a realm and in offsets [lo, hi), one after the other, to or from `packed`; returns
- * how many bytes. With `packed` NULL only counts. */
+/* The rank's data in a realm and in offsets [lo, hi), one after the other, to or from `packed`;
+ * returns how many bytes. With `packed` NULL only counts. */
 int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
                        int64_t lo, int64_t hi);
 

@@ -155,7 +155,6 @@ static int send_large(wr_call *c, const entry *own, wr_request *requests)
     int code = 0;
     for (int i = 0; i < c->desks; i++) {
         int to = t->local[c->desk_rank[i]];
-        requests[i] = (wr_request){0};
         if (own->pattern_bytes <= BODY || to == t->rank)
             continue;
         int one = t->ops->send(t, (wr_parcel){to, own->pattern_bytes, c->a->file},
@@ -229,16 +228,19 @@ static void run_shared(wr_call *c, uint32_t turn, wr_arena *memory)
     wr_transport *t = port->world->transport;
     const entry *own = entry_of(port, turn, t->local_rank);
     wr_request requests[WR_HALL_RANKS]; /* no memory to ask for: nobody may stay away now */
+    const int desks = c->desks;
+    for (int i = 0; i < desks; i++)
+        requests[i] = (wr_request){0};
     wr_call_fail(c, send_large(c, own, requests), c->plan->lo);
     if (c->mine >= 0)
         gather_wants(c, turn, memory);
     c->shared = true;
     wr_rounds_shared(c);
-    wr_call_fail(c, wait_all(t, c->desks, requests), c->plan->lo);
+    wr_call_fail(c, wait_all(t, desks, requests), c->plan->lo);
 }
 
-/* The ranks of the node tell how it went; the lowest rank's error counts, one that is no echo before
- * any that is, and the lowest stop. */
+/* The ranks of the node tell how it went; the lowest rank's error counts, one that is no echo
+ * before any that is, and the lowest stop. */
 static int leave_node(wr_call *c)
 {
     wr_port *port = c->port;
@@ -323,8 +325,8 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64
 {
     wr_transport *t = port->world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
-    wr_summary wanted;
-    wr_plan plan;
+    wr_summary wanted = {0};
+    wr_plan plan = {0};
     *count = 0;
     port->calls++;
     say_entry(port, a, code);

@@ -58,12 +58,12 @@ wr_desk *wr_hall_desk(const wr_hall *hall, int local_size, int desk)
 static char *cover_room(const wr_hall *hall, int local_size, int desk_slot)
 {
     return (char *)wr_hall_desk(hall, local_size, desk_slot / 2) + round_up(sizeof(wr_desk), PAGE) +
-           desk_slot % 2 * WR_COVER_ROOM;
+           (int64_t)(desk_slot % 2) * WR_COVER_ROOM;
 }
 
 char *wr_hall_buffer(const wr_hall *hall, int local_size, int desk, int slot)
 {
-    return cover_room(hall, local_size, 2 * desk) + 2 * WR_COVER_ROOM +
+    return cover_room(hall, local_size, 2 * desk) + (int64_t)2 * WR_COVER_ROOM +
            slot * round_up(hall->window, PAGE);
 }
 

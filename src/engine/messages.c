@@ -126,9 +126,9 @@ static int admit(messages *m)
     int count = 0, received = 0;
     wr_parcel *in = NULL;
     wr_parcel *out = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof *out);
-    m->realms = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof *m->realms);
+    m->realms = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof(weir_pattern *));
     if (m->realms)
-        memset(m->realms, 0, (size_t)c->plan->aggregators * sizeof *m->realms);
+        memset(m->realms, 0, (size_t)c->plan->aggregators * sizeof(weir_pattern *));
     int code = out && m->realms ? make_parcels(m, out, &count) : WEIR_ENOMEM;
     m->expected = code ? 0 : count;
     int lost = wr_sparse_exchange(

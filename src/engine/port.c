@@ -48,7 +48,8 @@ static void zero_missing(const wr_transfer *t)
     memset(t->memory + t->done, 0, (size_t)(bytes - t->done));
 }
 
-/* What is left of a transfer that came back short, as a transfer: the rest of a run, or whole runs. */
+/* What is left of a transfer that came back short, as a transfer: the rest of a run, or whole runs.
+ * */
 static wr_transfer rest_of(const wr_transfer *t)
 {
     int64_t runs = t->done / t->run, part = t->done % t->run;

@@ -45,9 +45,9 @@ static inline int64_t wr_transfer_missing(const wr_transfer *t)
     return t->offset + t->done / t->run * t->stride + t->done % t->run;
 }
 
-/* What a transfer that is over and not complete means: 0 if it is a read that met the end of the file,
- * or that could be completed because the file has grown, otherwise a negative code. Nothing else may
- * be outstanding. */
+/* What a transfer that is over and not complete means: 0 if it is a read that met the end of the
+ * file, or that could be completed because the file has grown, otherwise a negative code. Nothing
+ * else may be outstanding. */
 int wr_port_judge(wr_port *port, wr_transfer *t);
 
 /* Reads or writes a cover; window bytes lie at their data positions in `buffer`. When reading,

@@ -33,8 +33,9 @@ static int add_region(wr_world *w)
     wr_transport *t = w->transport;
     wr_region *larger = wr_alloc_array(w->regions + 1, sizeof *larger);
     int code = wr_agree(t, WORLD_TAG, larger ? 0 : WEIR_ENOMEM);
-    if (!code) {
-        memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
+    if (!code && larger) {
+        if (w->regions)
+            memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
         code = wr_region_open(t, &w->tunables, WR_REGION_CHANNELS * channel_bytes(t),
                               &larger[w->regions]);
         bool opened = !code;
@@ -63,7 +64,7 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
         code = open_trace(w);
     }
     code = wr_agree(transport, WORLD_TAG, code);
-    if (!code)
+    if (!code && w)
         code = add_region(w);
     if (!code) {
         *out = w;

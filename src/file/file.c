@@ -2,6 +2,7 @@
 #include "file/file.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -34,12 +35,10 @@ static int64_t count_cores(void)
 static void folder_of(const char *path, char folder[4096])
 {
     const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (!slash || length >= 4096)
-        strcpy(folder, slash ? "/" : ".");
+    if (slash)
+        snprintf(folder, 4096, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     else
-        memcpy(folder, length ? path : "/", length ? length : 1),
-            folder[length ? length : 1] = '\0';
+        snprintf(folder, 4096, ".");
 }
 
 static int find_out(wr_world *w, const char *path, const char *hints, agreed *a)
@@ -135,11 +134,11 @@ int wr_file_open(wr_world *world, const char *path, int mode, const char *hints,
     weir_file *f = wr_alloc(sizeof *f);
     int code = f ? check_mode(mode) : WEIR_ENOMEM;
     code = wr_agree(world->transport, 0, code);
-    if (!code) {
+    if (!code && f) {
         *f = (weir_file){.port.world = world};
         code = wr_channel_open(world, &f->port.channel);
     }
-    if (code) {
+    if (code || !f) {
         wr_free(f);
         return code;
     }

@@ -11,8 +11,8 @@ struct weir_file {
     int mode;
 };
 
-/* [collective] The world is borrowed until close. `hints` is NULL or NAME=VALUE;..., weaker than the
- * environment; rank 0's count. */
+/* [collective] The world is borrowed until close. `hints` is NULL or NAME=VALUE;..., weaker than
+ * the environment; rank 0's count. */
 int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out);
 
 #endif

@@ -192,7 +192,7 @@ void wr_cursor_init(wr_cursor *c, const weir_pattern *pattern)
     c->end = wr_pattern_root(pattern)->bytes;
     c->lo = -WR_OFFSET_MAX;
     c->hi = WR_OFFSET_MAX;
-    c->now.data = 0;
+    c->now = (wr_batch){0};
     seek(c, BY_DATA, 0);
 }
 
@@ -270,7 +270,7 @@ void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t en
     wr_cursor c;
     wr_cursor_init(&c, pattern);
     bool disjoint = wr_pattern_root(pattern)->disjoint;
-    wr_batch first, second;
+    wr_batch first = {0}, second = {0};
     wr_cursor_limit(&c, begin, end);
     *lo = c.now.offset;
     /* the rest of a run may lie behind the start of the next one */

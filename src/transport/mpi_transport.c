@@ -361,9 +361,9 @@ int wr_transport_open_mpi(MPI_Comm comm, int code, wr_tunables *tunables, bool *
     code = agree(own, t || code ? code : WEIR_ENOMEM);
     if (!code)
         code = unify(own, tunables, differed);
-    if (!code)
+    if (!code && t)
         code = open_on(t, tunables, numbers);
-    if (!code) {
+    if (!code && t) {
         *out = t;
         return 0;
     }

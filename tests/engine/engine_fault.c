@@ -1,6 +1,6 @@
 /* Faults during collective calls, with ranks as threads: whatever transfer or allocation fails on
- * whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes where
- * it was touched and is as it was elsewhere, and the handle can be used on. */
+ * whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes
+ * where it was touched and is as it was elsewhere, and the handle can be used on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static void put_old(void)
     wr_storage_close(s);
 }
 
-/* Old or new where touched, old elsewhere; all new if `complete`, at least the counted ones if not. */
+/* Old or new where touched, old elsewhere; all new if `complete`, at least the counted ones if not.
+ * */
 static void check_file(const scene *s, bool complete)
 {
     static char bytes[BYTES];

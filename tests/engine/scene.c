@@ -26,7 +26,8 @@ static modelled random_where(rng *r, bool write)
     return moved;
 }
 
-/* Memory of as many bytes: contiguous, in regular pieces, or in pieces of all sizes out of order. */
+/* Memory of as many bytes: contiguous, in regular pieces, or in pieces of all sizes out of order.
+ * */
 static void random_memory(rng *r, part *p)
 {
     int64_t n = p->where.bytes, at = rng_within(r, 0, 50), offset[64], length[64];

@@ -1,6 +1,6 @@
-/* A random series of collective and independent accesses by all ranks of a world, and what must come
- * of it: file bytes, memory bytes, what stays untouched, counts, sizes. The same numbers give the same
- * scene, so that every process of a program can make it for itself. */
+/* A random series of collective and independent accesses by all ranks of a world, and what must
+ * come of it: file bytes, memory bytes, what stays untouched, counts, sizes. The same numbers give
+ * the same scene, so that every process of a program can make it for itself. */
 #ifndef WR_TESTS_SCENE_H
 #define WR_TESTS_SCENE_H
 

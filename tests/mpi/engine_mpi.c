@@ -1,4 +1,5 @@
-/* The random scenes on MPI processes, on a real file, as placed and with 1, 2 and 4 ranks a node. */
+/* The random scenes on MPI processes, on a real file, as placed and with 1, 2 and 4 ranks a node.
+ * */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

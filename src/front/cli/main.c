@@ -5,7 +5,7 @@
 #include "command.h"
 
 static const cli_command *const commands[] = {&cli_doctor};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_rank(void)
 {
