@@ -154,8 +154,8 @@ static void check_region(wr_transport *t, const wr_tunables *tunables)
     CHECK(!wr_agree(t, TAG, 0));
     for (uint32_t turn = 0; turn < 20; turn++) { /* the word goes round the node */
         uint32_t mine = turn * (uint32_t)t->local_size + (uint32_t)t->local_rank;
-        while (wr_word_get(word) != mine)
-            wr_wait(word, wr_word_get(word) == mine ? mine + 1 : wr_word_get(word), &waiter);
+        for (uint32_t seen = wr_word_get(word); seen != mine;)
+            seen = wr_wait(word, seen, &waiter);
         CHECK_EQUAL(r.base[8192], (char)mine);
         r.base[8192] = (char)(mine + 1);
         wr_word_set(word, mine + 1);
