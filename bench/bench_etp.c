@@ -22,18 +22,21 @@ static void stop(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* "400+200p" for this rank. */
+/* A sum of numbers, of multiples of the rank (p) and of the number of ranks (P): "400+200p", "P". */
 static int64_t number(const char **at)
 {
-    char *end;
-    int64_t value = strtoll(*at, &end, 10);
-    if (*end == '+') {
-        int64_t factor = strtoll(end + 1, &end, 10);
-        value += factor * rank;
-        end += *end == 'p';
+    int64_t sum = 0;
+    for (bool more = true; more; more = *(*at)++ == '+') {
+        char *end;
+        int64_t value = strtoll(*at, &end, 10);
+        value = end == *at ? 1 : value;
+        *at = end;
+        if (**at == 'p' || **at == 'P')
+            value *= *(*at)++ == 'p' ? rank : ranks;
+        sum += value;
     }
-    *at = end;
-    return value;
+    --*at; /* what ended the sum */
+    return sum;
 }
 
 /* 1-based, inclusive, "lower:upper:stride, ..." to half-open. */
@@ -88,13 +91,13 @@ static void peer_alone(job *j)
 
 static double time_of(void (*step)(job *), job *j)
 {
-    double start, took, slowest;
+    double times[2], all[2]; /* from the first start to the last end: one machine, one clock */
     MPI_Barrier(MPI_COMM_WORLD);
-    start = bench_seconds();
+    times[0] = -bench_seconds();
     step(j);
-    took = bench_seconds() - start;
-    MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return slowest;
+    times[1] = bench_seconds();
+    MPI_Allreduce(times, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all[0] + all[1];
 }
 
 /* Elements of the section, column by column, as a datatype of the file. */

@@ -8,7 +8,10 @@
 #include "pattern/cursor.h"
 #include "storage/lock.h"
 
-enum { BATCHES = 64 };
+enum {
+    BATCHES = 64,
+    MEMORY_MIB_NS = 150000 /* moving a MiB that no cache of the processor holds */
+};
 
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
                             const wr_summary *wanted)
@@ -34,10 +37,10 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
         .window = t->window,
         .buffer = t->cb_buffer_size,
         .call_ns = cost->call_ns,
-        .mib_ns = cost->mib_ns,
+        .mib_ns = wr_max(cost->mib_ns, MEMORY_MIB_NS),
         .scaling = cost->scaling,
         .read_call_ns = port->cost[WR_READ].call_ns,
-        .read_mib_ns = port->cost[WR_READ].mib_ns,
+        .read_mib_ns = wr_max(port->cost[WR_READ].mib_ns, MEMORY_MIB_NS),
     };
 }
 
