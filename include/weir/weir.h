@@ -11,6 +11,7 @@
 #include "weir/error.h"
 #include "weir/file.h"
 #include "weir/pattern.h"
+#include "weir/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

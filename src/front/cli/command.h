@@ -15,7 +15,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_doctor;
+extern const cli_command cli_doctor, cli_plan;
 
 /* Prints weir_error_last() as one line, on rank 0 only; returns CLI_FAILED, or CLI_USAGE if the
  * argument was to blame. */

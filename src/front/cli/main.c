@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-static const cli_command *const commands[] = {&cli_doctor};
+static const cli_command *const commands[] = {&cli_doctor, &cli_plan};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_rank(void)

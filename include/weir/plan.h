@@ -1,0 +1,42 @@
+/* What a collective access would do, without doing it: realms, aggregators, windows, access methods,
+ * and what it would cost. The same functions decide when a file is really accessed. */
+#ifndef WEIR_PLAN_H
+#define WEIR_PLAN_H
+
+#include "weir/pattern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Everything not set is 0 or NULL. */
+typedef struct weir_plan_request {
+    int ranks;
+    int ranks_per_node;                  /* 0: all on one node */
+    int cores;                           /* of a node; 0: as many as ranks on it */
+    const weir_pattern *const *patterns; /* by rank, ordered; NULL where a rank wants nothing */
+    int write;                           /* 0: reading */
+    int64_t file_size;
+    int64_t unit;      /* realms are cut at multiples of it, such as a column; 0: 1 */
+    const char *hints; /* NAME=VALUE;..., as for weir_file_open */
+} weir_plan_request;
+
+typedef struct weir_plan weir_plan;
+
+/* Borrows the patterns until the plan is freed. WEIR_EINVAL if one is not ordered, or, for writing,
+ * not disjoint. [local] */
+WEIR_API int weir_plan_new(const weir_plan_request *request, weir_plan **out);
+
+/* Write the plan as lines of text, or as a picture: the file from left to right, requests, realms and
+ * windows as bands. Cut to fit text[0, size) and terminated; return the length of the whole, or a
+ * negative code. [local] */
+WEIR_API int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size);
+WEIR_API int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size);
+
+/* NULL is fine. [local] */
+WEIR_API void weir_plan_free(weir_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,128 @@
+/* Parsing of sections. */
+#include "section_text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+    const char *text, *at;
+    int rank, ranks;
+    const char *problem;
+} parser;
+
+static char message[200];
+
+static const char *fail(parser *p, const char *what)
+{
+    if (!p->problem) {
+        snprintf(message, sizeof message, "section \"%.80s\": %s at character %d", p->text, what,
+                 (int)(p->at - p->text) + 1);
+        p->problem = message;
+    }
+    return p->problem;
+}
+
+static void skip_spaces(parser *p)
+{
+    p->at += strspn(p->at, " \t");
+}
+
+/* One term: digits, p, P, or digits before p or P. */
+static int64_t term(parser *p)
+{
+    char *end;
+    skip_spaces(p);
+    bool digits = isdigit((unsigned char)*p->at);
+    int64_t value = digits ? strtoll(p->at, &end, 10) : 1;
+    if (digits)
+        p->at = end;
+    if (*p->at == 'p' || *p->at == 'P')
+        value *= *p->at++ == 'p' ? p->rank : p->ranks;
+    else if (!digits)
+        fail(p, "a number is missing");
+    skip_spaces(p);
+    return value;
+}
+
+static int64_t sum(parser *p)
+{
+    skip_spaces(p);
+    int64_t sign = *p->at == '-' ? -1 : 1;
+    p->at += *p->at == '-';
+    int64_t value = sign * term(p);
+    while (!p->problem && (*p->at == '+' || *p->at == '-')) {
+        sign = *p->at++ == '-' ? -1 : 1;
+        value += sign * term(p);
+    }
+    return value;
+}
+
+/* lower:upper:stride, 1-based and inclusive. */
+static void paper_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64_t *step)
+{
+    *lo = sum(p) - 1;
+    *hi = *lo + 1;
+    *step = 1;
+    if (*p->at == ':') {
+        p->at++;
+        *hi = sum(p);
+    }
+    if (*p->at == ':') {
+        p->at++;
+        *step = sum(p);
+    }
+    if (!p->problem && *step < 1)
+        fail(p, "the stride must be at least 1");
+    if (!p->problem && (*lo < 0 || *hi > size))
+        fail(p, "outside the array");
+}
+
+/* start:stop:step as in Python, every part optional; an index alone takes one element. */
+static void numpy_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64_t *step)
+{
+    bool given[3] = {false};
+    int64_t value[3] = {0, size, 1};
+    int parts = 0;
+    for (bool more = true; more && parts < 3 && !p->problem; parts++) {
+        skip_spaces(p);
+        if (*p->at != ':' && *p->at != ',' && *p->at != ']') {
+            value[parts] = sum(p);
+            given[parts] = true;
+        }
+        more = *p->at == ':';
+        p->at += more;
+    }
+    *step = value[2];
+    if (!p->problem && *step < 1)
+        fail(p, "the step must be at least 1 here");
+    for (int i = 0; i < 2; i++)
+        value[i] += given[i] && value[i] < 0 ? size : 0;
+    *lo = value[0];
+    *hi = parts == 1 ? *lo + 1 : value[1] < size ? value[1] : size;
+    if (!p->problem && (*lo < 0 || *hi > size || (parts == 1 && *lo >= size)))
+        fail(p, "outside the array");
+}
+
+const char *cli_section_parse(const char *text, int dimensions, const int64_t *shape, int rank,
+                              int ranks, cli_section *out)
+{
+    parser p = {.text = text, .at = text, .rank = rank, .ranks = ranks};
+    skip_spaces(&p);
+    bool numpy = *p.at == '[';
+    p.at += numpy;
+    for (int d = 0; d < dimensions && !p.problem; d++) {
+        (numpy ? numpy_range : paper_range)(&p, shape[d], &out->lo[d], &out->hi[d], &out->step[d]);
+        skip_spaces(&p);
+        if (!p.problem && d + 1 < dimensions && *p.at++ != ',')
+            fail(&p, "a comma is missing: too few dimensions, or something not understood");
+    }
+    if (!p.problem && numpy && *p.at++ != ']')
+        fail(&p, "] is missing, or there are too many dimensions");
+    skip_spaces(&p);
+    if (!p.problem && *p.at)
+        fail(&p, "something more than the array's dimensions");
+    return p.problem;
+}

@@ -1,0 +1,348 @@
+/* Plans for people: as text and as a picture. Puts the parts of all aggregators together in one
+ * process, which a real access never does. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/error.h"
+#include "pattern/cursor.h"
+#include "plan/cover.h"
+#include "weir/plan.h"
+
+/* Costs of a page cache, where nothing was measured. */
+enum { READ_CALL_NS = 600, WRITE_CALL_NS = 2000, MIB_NS = 150000 };
+
+enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, MOST_ROWS = 32, MOST_RUNS = 400 };
+
+/* [lo, hi) of the file. */
+typedef struct wr_run {
+    int64_t lo, hi;
+} wr_run;
+
+struct weir_plan {
+    weir_plan_request request;
+    wr_plan_input in;
+    wr_plan plan;
+    int *node_of;
+    wr_want *wants;
+    int64_t wants_count;
+};
+
+/* Text appended to a buffer of fixed size, counting what does not fit. */
+typedef struct writer {
+    char *text;
+    size_t size;
+    int64_t length;
+    int64_t row; /* of a picture: where windows go */
+} writer;
+
+static void say(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(writer *w, const char *format, ...)
+{
+    size_t used = (size_t)w->length < w->size ? (size_t)w->length : w->size;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(w->text ? w->text + used : NULL, w->size - used, format, args);
+    va_end(args);
+    w->length += length;
+}
+
+static int check_request(const weir_plan_request *r)
+{
+    if (r->ranks < 1)
+        return wr_fail(WEIR_EINVAL, "plan: %d ranks", r->ranks);
+    for (int i = 0; i < r->ranks; i++) {
+        const weir_pattern *p = r->patterns[i];
+        if (p && !weir_pattern_is_ordered(p))
+            return wr_fail(WEIR_EINVAL, "plan: the pattern of rank %d is not ordered", i);
+        if (p && r->write && !weir_pattern_is_disjoint(p))
+            return wr_fail(WEIR_EINVAL, "plan: the pattern of rank %d has a byte twice", i);
+    }
+    return 0;
+}
+
+static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *wanted)
+{
+    const weir_plan_request *r = &p->request;
+    enum wr_direction direction = r->write ? WR_WRITE : WR_READ;
+    int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
+    p->in = (wr_plan_input){
+        .direction = direction,
+        .ranks = r->ranks,
+        .nodes = (r->ranks + per_node - 1) / per_node,
+        .cores = r->cores ? r->cores : wr_min(per_node, r->ranks),
+        .wanted = *wanted,
+        .file_size = r->file_size,
+        .unit = wr_max(1, r->unit),
+        .align = wr_max(t->realm_align, t->striping_unit),
+        .realms = t->realms.which,
+        .aggregators = t->aggregators,
+        .collective = t->collective[direction].which,
+        .access = t->access[direction].which,
+        .access_extent = t->access[direction].number,
+        .exchange = t->exchange.which,
+        .window = t->window,
+        .buffer = t->cb_buffer_size,
+        .call_ns = r->write ? WRITE_CALL_NS : READ_CALL_NS,
+        .mib_ns = MIB_NS,
+        .scaling = 200,
+        .read_call_ns = READ_CALL_NS,
+        .read_mib_ns = MIB_NS,
+    };
+    for (int i = 0; i < r->ranks; i++)
+        p->node_of[i] = i / per_node;
+}
+
+/* What every rank wants, and all together. */
+static int survey(weir_plan *p, wr_summary *wanted)
+{
+    const weir_plan_request *r = &p->request;
+    wr_summary *parts = wr_alloc_array(r->ranks, sizeof *parts);
+    p->wants = wr_alloc_array(r->ranks, sizeof *p->wants);
+    p->node_of = wr_alloc_array(r->ranks, sizeof *p->node_of);
+    if (!parts || !p->wants || !p->node_of) {
+        wr_free(parts);
+        return WEIR_ENOMEM;
+    }
+    for (int i = 0; i < r->ranks; i++) {
+        const weir_pattern *pattern = r->patterns[i];
+        int64_t bytes = pattern ? weir_pattern_bytes(pattern) : 0;
+        parts[i] = bytes ? wr_summary_of(pattern, 0, bytes) : (wr_summary){0};
+        if (bytes)
+            p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
+    }
+    *wanted = wr_summary_join(r->ranks, parts);
+    wr_free(parts);
+    return 0;
+}
+
+int weir_plan_new(const weir_plan_request *request, weir_plan **out)
+{
+    wr_tunables tunables;
+    wr_summary wanted = {0};
+    wr_tunables_init(&tunables);
+    int code = check_request(request);
+    if (!code && request->hints)
+        code = wr_tunables_set_hints(&tunables, request->hints);
+    if (code)
+        return code;
+    weir_plan *p = wr_alloc(sizeof *p);
+    if (!p)
+        return WEIR_ENOMEM;
+    *p = (weir_plan){.request = *request};
+    code = survey(p, &wanted);
+    if (!code) {
+        set_input(p, &tunables, &wanted);
+        code = wr_plan_build(&p->in, &p->plan);
+    }
+    if (code)
+        weir_plan_free(p);
+    else
+        *out = p;
+    return code;
+}
+
+void weir_plan_free(weir_plan *plan)
+{
+    if (!plan)
+        return;
+    wr_free(plan->node_of);
+    wr_free(plan->wants);
+    wr_free(plan);
+}
+
+static void say_input(writer *w, const weir_plan *p)
+{
+    const wr_plan_input *in = &p->in;
+    say(w, "input %016llx\n", (unsigned long long)wr_plan_input_hash(in));
+    say(w, "  %s, %lld ranks on %lld nodes of %lld cores\n", in->direction ? "write" : "read",
+        (long long)in->ranks, (long long)in->nodes, (long long)in->cores);
+    say(w, "  wanted: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)%s\n",
+        (long long)in->wanted.bytes, (long long)in->wanted.runs, (long long)in->wanted.active,
+        (long long)in->wanted.lo, (long long)in->wanted.hi,
+        in->wanted.apart ? ", ranks apart" : "");
+    say(w, "  realms=%s unit=%lld align=%lld window=%lld buffer=%lld\n",
+        wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
+        (long long)in->window, (long long)in->buffer);
+    say(w, "  costs: %lld ns a call, %lld ns a MiB\n", (long long)in->call_ns,
+        (long long)in->mib_ns);
+}
+
+/* What all windows of all realms come to. */
+typedef struct total {
+    int64_t windows, calls, moved;
+} total;
+
+static void say_window(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+{
+    int64_t ranks = 0;
+    for (int64_t i = 0; i < p->wants_count; i++)
+        ranks += wr_want_touches(&p->wants[i], window->lo, window->hi);
+    say(w, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes, %lld ranks%s%s\n",
+        (long long)number, (long long)window->lo, (long long)window->hi, window->method,
+        window->reason, (long long)weir_pattern_pieces(window->cover),
+        (long long)weir_pattern_bytes(window->cover), (long long)ranks,
+        p->in.direction == WR_WRITE && window->holes ? ", read first" : "",
+        p->in.direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
+}
+
+/* Calls `visit` for each window of realm i; counts in *sum. */
+static int walk_realm(const weir_plan *p, int64_t i, total *sum,
+                      void (*visit)(writer *w, const weir_plan *p, const wr_window *window,
+                                    int64_t number),
+                      writer *w)
+{
+    weir_pattern *realm;
+    wr_windows walk;
+    wr_window window;
+    int more = wr_plan_realm(&p->plan, i, &realm);
+    if (more)
+        return more;
+    wr_windows_init(&walk, &p->in, &p->plan, realm, p->wants_count, p->wants);
+    for (int64_t number = 0; (more = wr_windows_next(&walk, &window)) == 1; number++) {
+        bool twice = p->in.direction == WR_WRITE && window.holes;
+        sum->windows++;
+        sum->calls += weir_pattern_pieces(window.cover) * (1 + twice);
+        sum->moved += weir_pattern_bytes(window.cover) * (1 + twice);
+        visit(w, p, &window, number);
+        weir_pattern_free(window.cover);
+    }
+    wr_windows_release(&walk);
+    weir_pattern_free(realm);
+    return more;
+}
+
+static void say_few_windows(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+{
+    if (number < SHOWN)
+        say_window(w, p, window, number);
+    else if (number == SHOWN)
+        say(w, "  ...\n");
+}
+
+static int say_realms(writer *w, const weir_plan *p, total *sum)
+{
+    for (int64_t i = 0; i < p->plan.aggregators; i++) {
+        int64_t first = p->plan.base + i * p->plan.block;
+        say(w, "realm %lld of rank %d: %lld bytes from %lld on", (long long)i,
+            wr_plan_aggregator(&p->plan, i, p->in.ranks, p->in.nodes, p->node_of),
+            (long long)p->plan.block, (long long)first);
+        if (p->plan.period)
+            say(w, ", and again every %lld", (long long)p->plan.period);
+        say(w, "\n");
+        int code = walk_realm(p, i, sum, say_few_windows, w);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
+{
+    writer w = {.text = text, .size = size};
+    total sum = {0};
+    const wr_plan *p = &plan->plan;
+    say_input(&w, plan);
+    say(&w, "plan: %s, because: %s; together about %lld us, alone about %lld us\n",
+        p->collective ? "together" : "alone", p->reason, (long long)p->price_together / 1000,
+        (long long)p->price_alone / 1000);
+    if (!p->collective)
+        return w.length;
+    int code = say_realms(&w, plan, &sum);
+    if (code)
+        return code;
+    say(&w, "in all: %lld windows, %lld calls; %lld bytes wanted, %lld moved, %lld exchanged\n",
+        (long long)sum.windows, (long long)sum.calls, (long long)plan->in.wanted.bytes,
+        (long long)sum.moved, (long long)plan->in.wanted.bytes);
+    say(&w, "memory: 2 windows of %lld bytes on each of %lld aggregators\n", (long long)p->window,
+        (long long)p->aggregators);
+    return w.length;
+}
+
+/* Hundredths of a pixel, in whole numbers. */
+static int64_t place(const weir_plan *p, int64_t offset)
+{
+    int64_t span = wr_max(1, p->plan.hi - p->plan.lo);
+    int64_t at = wr_max(0, wr_min(offset - p->plan.lo, span));
+    int shift = 0;
+    while (span >> shift > INT64_C(1) << 40)
+        shift++;
+    return 100 * LEFT + (at >> shift) * (100 * (WIDTH - LEFT - 10)) / wr_max(1, span >> shift);
+}
+
+typedef struct band {
+    int64_t row;
+    const char *colour;
+} band;
+
+static void draw(writer *w, const weir_plan *p, band b, wr_run range)
+{
+    int64_t x = place(p, range.lo), width = wr_max(40, place(p, range.hi) - x);
+    say(w, "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
+        (long long)x / 100, (long long)x % 100, (long long)(20 + b.row * BAND),
+        (long long)width / 100, (long long)width % 100, BAND - 3, b.colour);
+}
+
+static void label(writer *w, int64_t row, const char *what, int64_t number)
+{
+    say(w, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", (long long)(30 + row * BAND), what,
+        (long long)number);
+}
+
+/* The runs of a pattern, or, of very many, as many as can be told apart. */
+static void draw_pattern(writer *w, const weir_plan *p, band b, const weir_pattern *pattern)
+{
+    wr_cursor c;
+    wr_batch run;
+    int64_t step = wr_max(1, (p->plan.hi - p->plan.lo) / MOST_RUNS), at = p->plan.lo;
+    wr_cursor_init(&c, pattern);
+    for (; wr_cursor_next_run(&c, INT64_MAX, &run) && run.offset < p->plan.hi;) {
+        draw(w, p, b, (wr_run){run.offset, run.offset + run.run});
+        at = wr_max(run.offset + run.run, at + step);
+        wr_cursor_seek_offset(&c, at);
+    }
+}
+
+static void draw_window(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+{
+    bool sieve = !strcmp(window->method, "sieve");
+    band b = {w->row,
+              sieve ? (number & 1 ? "#e0a458" : "#c9822b") : (number & 1 ? "#7fb685" : "#4f8f57")};
+    draw(w, p, b, (wr_run){window->lo, window->hi});
+}
+
+int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
+{
+    writer w = {.text = text, .size = size};
+    total sum = {0};
+    int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
+    int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
+    say(&w,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
+        "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+        WIDTH, (long long)((shown + 2 * realms + 1) * BAND + 30));
+    say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s</text>\n", LEFT,
+        (long long)plan->plan.lo, (long long)plan->plan.hi, plan->plan.reason);
+    for (int64_t i = 0; i < shown; i++, row++) {
+        label(&w, row, "rank", plan->wants[i].rank);
+        draw_pattern(&w, plan, (band){row, "#3b6ea5"}, plan->wants[i].pattern);
+    }
+    for (int64_t i = 0; i < realms; i++, row += 2) {
+        weir_pattern *realm;
+        int code = wr_plan_realm(&plan->plan, i, &realm);
+        if (code)
+            return code;
+        label(&w, row, "realm", i);
+        draw_pattern(&w, plan, (band){row, "#b9c6d3"}, realm);
+        weir_pattern_free(realm);
+        label(&w, row + 1, "windows", i);
+        w.row = row + 1;
+        code = walk_realm(plan, i, &sum, draw_window, &w);
+        if (code)
+            return code;
+    }
+    say(&w, "</svg>\n");
+    return w.length;
+}
