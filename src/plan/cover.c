@@ -8,6 +8,8 @@
 #include "pattern/meet.h"
 #include "plan/union.h"
 
+enum { SAMPLE = 8 };
+
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants)
 {
@@ -167,21 +169,45 @@ static bool within_extent(const wr_windows *w, int64_t lo)
     return true;
 }
 
-static bool sieve_is_cheaper(const wr_windows *w, int64_t lo, int64_t hi)
+/* Runs closer than this are joined: a gap costs less than a call. When writing, what is joined must
+ * also be read before. */
+static int64_t gap_worth(const wr_windows *w)
 {
     const wr_plan_input *in = w->in;
-    int64_t bytes, runs, span = hi - lo;
+    if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE ||
+        in->access == WR_ACCESS_EXTENT)
+        return 0;
+    int64_t mib_ns = in->mib_ns + (in->direction == WR_WRITE ? 2 * in->read_mib_ns : 0);
+    int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
+    return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
+}
+
+/* By the first part of the window, which is listed to see: 1, 0 or a negative code. */
+static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
+{
+    const wr_plan_input *in = w->in;
+    bool write = in->direction == WR_WRITE;
+    int64_t bytes, runs;
     measure(w, lo, hi, &bytes, &runs);
+    if (2 * bytes >= hi - lo || runs <= 1)
+        return 1;
+    wr_window part = {.lo = lo, .hi = lo + wr_max(1, (hi - lo) / SAMPLE)};
+    int code = wr_union_count(w, gap_worth(w), &part, &runs, &bytes);
+    if (code)
+        return code;
+    int64_t span = part.hi - part.lo;
     int64_t list = price(runs, bytes, in->call_ns, in->mib_ns);
-    int64_t sieve = price(1, span, in->call_ns, in->mib_ns);
-    if (in->direction == WR_WRITE && bytes < span)
-        sieve += price(1, span, in->read_call_ns, in->read_mib_ns);
+    int64_t sieve = price(1, span, in->call_ns / SAMPLE, in->mib_ns);
+    if (write && part.holes)
+        list += price(runs, bytes, in->read_call_ns, in->read_mib_ns);
+    if (write)
+        sieve += price(1, span, in->read_call_ns / SAMPLE, in->read_mib_ns);
     return sieve <= list;
 }
 
-static bool choose_sieve(const wr_windows *w, int64_t lo, int64_t hi, wr_window *out)
+static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, wr_window *out)
 {
-    bool sieve;
+    int sieve;
     switch (w->in->access) {
     case WR_ACCESS_SIEVE:
         out->reason = "access=sieve";
@@ -207,19 +233,6 @@ static bool choose_sieve(const wr_windows *w, int64_t lo, int64_t hi, wr_window 
     return sieve;
 }
 
-/* Runs closer than this are joined: a gap costs less than a call. When writing, what is joined must
- * also be read before. */
-static int64_t gap_worth(const wr_windows *w)
-{
-    const wr_plan_input *in = w->in;
-    if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE ||
-        in->access == WR_ACCESS_EXTENT)
-        return 0;
-    int64_t mib_ns = in->mib_ns + (in->direction == WR_WRITE ? 2 * in->read_mib_ns : 0);
-    int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
-    return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
-}
-
 static int cover_by_sieve(wr_windows *w, wr_window *out)
 {
     int64_t end = last_wanted(w, out->lo, out->hi);
@@ -239,8 +252,8 @@ int wr_windows_next(wr_windows *w, wr_window *out)
     if (!find_start(w, &out->lo))
         return 0;
     out->hi = realm_end(w, out->lo, w->plan->window);
-    int code = 1;
-    if (!choose_sieve(w, out->lo, out->hi, out)) {
+    int code = choose_sieve(w, out->lo, out->hi, out);
+    if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, gap_worth(w), out);
         if (code == 1) { /* more runs than can be listed */

@@ -90,26 +90,43 @@ static int build(wr_windows *w, int64_t count, wr_window *out)
     return code;
 }
 
-int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
+/* The joined pieces of all ranks in a window; how many in *used. 1 if there are too many. */
+static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
 {
     int code = make_room(w);
-    int64_t used = 0;
+    *used = 0;
     for (int64_t i = 0; !code && i < w->count; i++)
-        code = list_want(w, &w->wants[i], out, &used);
+        code = list_want(w, &w->wants[i], at, used);
     if (code)
         return code;
-    if (!sorted(w->pieces, used))
-        qsort(w->pieces, (size_t)used, sizeof *w->pieces, compare);
-    if (w->plan->period)
-        gap = 0;
-    used = join(w->pieces, used, gap, out);
-    code = build(w, used, out);
+    if (!sorted(w->pieces, *used))
+        qsort(w->pieces, (size_t)*used, sizeof *w->pieces, compare);
+    /* what lies between two dealt blocks is another realm's */
+    *used = join(w->pieces, *used, w->plan->period ? 0 : gap, at);
+    return 0;
+}
+
+int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
+{
+    int64_t used;
+    int code = join_all(w, gap, out, &used);
+    if (!code)
+        code = build(w, used, out);
     if (!code && (weir_pattern_bytes(out->cover) > w->plan->window ||
                   weir_pattern_footprint(out->cover) > WR_COVER_BYTES)) {
         weir_pattern_free(out->cover);
         out->cover = NULL;
         return 1;
     }
+    return code;
+}
+
+int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, int64_t *bytes)
+{
+    int code = join_all(w, gap, range, runs);
+    *bytes = 0;
+    for (int64_t i = 0; !code && i < *runs; i++)
+        *bytes += w->pieces[i].hi - w->pieces[i].lo;
     return code;
 }
 

@@ -12,6 +12,10 @@ enum { WR_PIECES = 32 << 10 };
  * there are too many runs, or if the cover would exceed the window. */
 int wr_union_list(wr_windows *w, int64_t gap, wr_window *out);
 
+/* How many runs, and bytes in them, wr_union_list would make of range->lo to range->hi; sets
+ * range->holes. Returns 1 if there are too many. */
+int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, int64_t *bytes);
+
 /* Finds out whether out->cover, given, has holes or overlap; leaves them true if it cannot. */
 int wr_union_survey(wr_windows *w, wr_window *out);
 
