@@ -53,7 +53,7 @@ def read_suites(path):
 
 def expand(command, mpi, bin_dir):
     """The argument lists, one for each number of ranks in {mpirun N,N...}; the first word that is
-    not a launcher is a program of bin_dir."""
+    not a launcher is a program of bin_dir, or a script of this folder."""
     launcher = re.search(r"\{mpirun +([\d,]+)\}", command)
     if launcher:
         return [args for ranks in launcher[1].split(",") if int(ranks) <= MOST_RANKS[mpi]
@@ -63,7 +63,8 @@ def expand(command, mpi, bin_dir):
         if word.startswith("\0"):
             args += LAUNCH[mpi] + [word[1:]]
         else:
-            args.append(word if found else str(bin_dir / word))
+            folder = HERE if word.endswith(".py") else bin_dir
+            args.append(word if found else str(folder / word))
             found = True
     return [args]
 
@@ -169,10 +170,10 @@ def judge(goal, value):
     return "ok" if report.COMPARE[operator](value, bound) else "miss"
 
 
-def run_command(suite, args, mpi):
+def run_command(suite, args, mpi, bin_dir):
     """Adds what one command prints; Failed or OSError say why it cannot be used."""
     problem = None
-    environment = {**os.environ, **ENVIRONMENT[mpi]}
+    environment = {**os.environ, **ENVIRONMENT[mpi], "WEIR_BENCH_BIN": str(bin_dir.resolve())}
     with subprocess.Popen(args, stdout=subprocess.PIPE, env=environment, encoding="utf-8",
                           errors="replace") as process:
         for count, line in enumerate(process.stdout, 1):
@@ -194,10 +195,10 @@ def run_command(suite, args, mpi):
         raise Failed(problem)
 
 
-def run_suite(name, commands, mpi):
+def run_suite(name, commands, mpi, bin_dir):
     suite = Suite(name)
     for args in commands:
-        run_command(suite, args, mpi)
+        run_command(suite, args, mpi, bin_dir)
     return suite.rows()
 
 
@@ -211,7 +212,7 @@ def run_all(options, suites):
         commands = expand(suites[name][0], options.mpi, options.build / "bin")
         commands = [args + ["--quick"] * options.quick for args in commands]
         try:
-            results[name] = run_suite(name, commands, options.mpi)
+            results[name] = run_suite(name, commands, options.mpi, options.build / "bin")
             report.write_tsv(path, results[name])
         except Failed as error:
             reasons.append(f"suite {name}: {error}")

@@ -1,0 +1,39 @@
+#!/bin/sh
+# weir plan: what it says, that it says the same twice, its picture, and bad input.
+# usage: test_plan.sh WEIR
+set -eu
+weir=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
+plan() { "$weir" plan --array 4096,4096 --dtype f4 --order F --ranks 16 "$@"; }
+
+plan --section '1+32p:16+32p:1, 1:4096:1' --svg "$work/a.svg" >"$work/a"
+plan --section '1+32p:16+32p:1, 1:4096:1' >"$work/b"
+cmp -s "$work/a" "$work/b" || fail "two plans differ"
+for text in '^input [0-9a-f]' '16 ranks' '^plan: together' '^realm 0 of rank 0' 'window 0:' '^in all:' \
+    '4194304 bytes wanted' '^memory:'; do
+    grep -q "$text" "$work/a" || fail "no $text in: $(cat "$work/a")"
+done
+grep -q '^<svg' "$work/a.svg" && grep -q 'realm 0' "$work/a.svg" && tail -n 1 "$work/a.svg" |
+    grep -q '</svg>' || fail "no picture"
+plan --section '[0:100, ::2]' --hints 'realms=cyclic;access=list;collective=always' >"$work/c"
+grep -q 'by list: access=list' "$work/c" || fail "hints: $(cat "$work/c")"
+plan --section '1:16:1, 1+p:1+p:1' --op write | grep -q 'write, 16 ranks' || fail "write"
+
+refuses() {
+    text=$1
+    shift
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ $status = 2 ] && [ "$(grep -c . "$work/err")" = 1 ] && grep -q -- "$text" "$work/err" &&
+        [ ! -s "$work/out" ] || fail "$*: $status: $(cat "$work/err" "$work/out")"
+}
+refuses 'outside the array at character' plan --section '1:5000:1, 1:2:1'
+refuses 'stride must be at least 1' plan --section '1:2:-1, 1:2:1'
+refuses 'comma is missing' plan --section '1:2'
+refuses 'number is missing' plan --section 'x, 1'
+refuses 'must be read or write' plan --section '1, 1' --op both
+refuses 'are needed' "$weir" plan --array 4,4
+refuses 'sizes such as' "$weir" plan --array 4,x --section 1,1
+refuses 'no tunable is called speed' plan --section '1, 1' --hints speed=1
