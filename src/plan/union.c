@@ -1,7 +1,6 @@
 /* Unions. */
 #include "plan/union.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -25,7 +24,7 @@ static void start(const wr_windows *w, const wr_want *want, const wr_window *at,
 
 static int make_room(wr_windows *w)
 {
-    return wr_grow((void **)&w->pieces, &w->piece_room, WR_PIECES, sizeof *w->pieces);
+    return wr_grow((void **)&w->pieces, &w->piece_room, (int64_t)2 * WR_PIECES, sizeof *w->pieces);
 }
 
 /* Appends one rank's pieces; 1 if they do not fit. */
@@ -43,18 +42,46 @@ static int list_want(wr_windows *w, const wr_want *want, const wr_window *at, in
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+/* Merges two sorted stretches, [0, half) and [half, count), through `spare`. */
+static void merge(wr_piece *pieces, int64_t half, int64_t count, wr_piece *spare)
 {
-    const wr_piece *x = a, *y = b;
-    return (x->lo > y->lo) - (x->lo < y->lo);
+    int64_t left = 0, right = half, out = 0;
+    memcpy(spare, pieces, (size_t)half * sizeof *spare);
+    while (left < half && right < count)
+        pieces[out++] = pieces[right].lo < spare[left].lo ? pieces[right++] : spare[left++];
+    memcpy(pieces + out, spare + left, (size_t)(half - left) * sizeof *spare);
 }
 
-static bool sorted(const wr_piece *pieces, int64_t count)
+/* Sorts by merging neighbours of the stretches that are in order already: one for each rank. */
+static void sort_pieces(wr_piece *pieces, int64_t count, wr_piece *spare)
 {
-    for (int64_t i = 1; i < count; i++)
-        if (pieces[i].lo < pieces[i - 1].lo)
-            return false;
-    return true;
+    for (bool again = true; again;) {
+        again = false;
+        for (int64_t at = 0; at < count;) {
+            int64_t half = at + 1, end;
+            while (half < count && pieces[half].lo >= pieces[half - 1].lo)
+                half++;
+            for (end = half + 1; end < count && pieces[end].lo >= pieces[end - 1].lo; end++)
+                ;
+            if (half < count)
+                merge(pieces + at, half - at, end - at, spare);
+            again = again || (half < count && end < count);
+            at = end;
+        }
+    }
+}
+
+/* Whether a lower rank wants just the same: then its pieces stand for both. */
+static bool repeats(const wr_windows *w, int64_t i)
+{
+    const wr_want *x = &w->wants[i];
+    for (int64_t k = 0; k < i; k++) {
+        const wr_want *y = &w->wants[k];
+        if (x->begin == y->begin && x->end == y->end &&
+            wr_hash_equal(x->pattern->hash, y->pattern->hash))
+            return true;
+    }
+    return false;
 }
 
 /* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. */
@@ -95,14 +122,18 @@ static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
 {
     int code = make_room(w);
     *used = 0;
-    for (int64_t i = 0; !code && i < w->count; i++)
-        code = list_want(w, &w->wants[i], at, used);
+    bool twice = false;
+    for (int64_t i = 0; !code && i < w->count; i++) {
+        bool same = repeats(w, i);
+        twice = twice || same;
+        code = same ? 0 : list_want(w, &w->wants[i], at, used);
+    }
     if (code)
         return code;
-    if (!sorted(w->pieces, *used))
-        qsort(w->pieces, (size_t)*used, sizeof *w->pieces, compare);
+    sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
     /* what lies between two dealt blocks is another realm's */
     *used = join(w->pieces, *used, w->plan->period ? 0 : gap, at);
+    at->overlap = at->overlap || twice;
     return 0;
 }
 
