@@ -1,6 +1,6 @@
-/* Suite `etp`: the sections of the extended two-phase paper, tables 1 to 6, through Weir and through
- * the MPI library's own MPI-IO, collectively and independently, in the same run. Prints raw times;
- * bench/etp.py runs it once for each peer and compares. */
+/* Suite `etp`: the sections of the extended two-phase paper, tables 1 to 6, through Weir and
+ * through the MPI library's own MPI-IO, collectively and independently, in the same run. Prints raw
+ * times; bench/etp.py runs it once for each peer and compares. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void stop(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* A sum of numbers, of multiples of the rank (p) and of the number of ranks (P): "400+200p", "P". */
+/* A sum of numbers, of multiples of the rank (p) and of the number of ranks (P): "400+200p", "P".
+ * */
 static int64_t number(const char **at)
 {
     int64_t sum = 0;
@@ -172,7 +173,7 @@ static void run_table(const char *table, job *j)
 static void fill(weir_file *file)
 {
     int64_t bytes = (int64_t)N * N * ELEMENT;
-    weir_pattern *all;
+    weir_pattern *all = NULL;
     char *data = calloc(1, (size_t)bytes);
     if (!data || weir_pattern_contiguous(0, bytes, &all))
         stop("memory");

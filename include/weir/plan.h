@@ -1,5 +1,5 @@
-/* What a collective access would do, without doing it: realms, aggregators, windows, access methods,
- * and what it would cost. The same functions decide when a file is really accessed. */
+/* What a collective access would do, without doing it: realms, aggregators, windows, access
+ * methods, and what it would cost. The same functions decide when a file is really accessed. */
 #ifndef WEIR_PLAN_H
 #define WEIR_PLAN_H
 
@@ -27,9 +27,9 @@ typedef struct weir_plan weir_plan;
  * not disjoint. [local] */
 WEIR_API int weir_plan_new(const weir_plan_request *request, weir_plan **out);
 
-/* Write the plan as lines of text, or as a picture: the file from left to right, requests, realms and
- * windows as bands. Cut to fit text[0, size) and terminated; return the length of the whole, or a
- * negative code. [local] */
+/* Write the plan as lines of text, or as a picture: the file from left to right, requests, realms
+ * and windows as bands. Cut to fit text[0, size) and terminated; return the length of the whole, or
+ * a negative code. [local] */
 WEIR_API int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size);
 WEIR_API int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size);
 

@@ -269,7 +269,8 @@ static int64_t place(const weir_plan *p, int64_t offset)
     int shift = 0;
     while (span >> shift > INT64_C(1) << 40)
         shift++;
-    return 100 * LEFT + (at >> shift) * (100 * (WIDTH - LEFT - 10)) / wr_max(1, span >> shift);
+    const int64_t left = 100 * LEFT, width = 100 * (WIDTH - LEFT - 10);
+    return left + (at >> shift) * width / wr_max(1, span >> shift);
 }
 
 typedef struct band {
@@ -280,15 +281,16 @@ typedef struct band {
 static void draw(writer *w, const weir_plan *p, band b, wr_run range)
 {
     int64_t x = place(p, range.lo), width = wr_max(40, place(p, range.hi) - x);
+    long long y = 20 + b.row * BAND;
     say(w, "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
-        (long long)x / 100, (long long)x % 100, (long long)(20 + b.row * BAND),
-        (long long)width / 100, (long long)width % 100, BAND - 3, b.colour);
+        (long long)x / 100, (long long)x % 100, y, (long long)width / 100, (long long)width % 100,
+        BAND - 3, b.colour);
 }
 
 static void label(writer *w, int64_t row, const char *what, int64_t number)
 {
-    say(w, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", (long long)(30 + row * BAND), what,
-        (long long)number);
+    long long y = 30 + row * BAND;
+    say(w, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", y, what, (long long)number);
 }
 
 /* The runs of a pattern, or, of very many, as many as can be told apart. */
@@ -319,10 +321,11 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
     total sum = {0};
     int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
+    long long height = (shown + 2 * realms + 1) * BAND + 30;
     say(&w,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
         "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-        WIDTH, (long long)((shown + 2 * realms + 1) * BAND + 30));
+        WIDTH, height);
     say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s</text>\n", LEFT,
         (long long)plan->plan.lo, (long long)plan->plan.hi, plan->plan.reason);
     for (int64_t i = 0; i < shown; i++, row++) {
