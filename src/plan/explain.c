@@ -269,7 +269,7 @@ static int64_t place(const weir_plan *p, int64_t offset)
     int shift = 0;
     while (span >> shift > INT64_C(1) << 40)
         shift++;
-    const int64_t left = 100 * LEFT, width = 100 * (WIDTH - LEFT - 10);
+    const int64_t left = INT64_C(100) * LEFT, width = INT64_C(100) * (WIDTH - LEFT - 10);
     return left + (at >> shift) * width / wr_max(1, span >> shift);
 }
 
