@@ -106,7 +106,8 @@ static int try_open(const char *folder, const wr_tunables *tunables, char used[3
                     wr_storage_facts *facts)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/.weir-doctor-%d", folder, (int)getpid());
+    snprintf(path, sizeof path, "%s/.weir-doctor-%d-%llx", folder, (int)getpid(),
+             (unsigned long long)(1e9 * now()));
     wr_storage *s;
     wr_storage_options options = {.tunables = tunables};
     int flags = WR_OPEN_READ | WR_OPEN_WRITE | WR_OPEN_CREATE | WR_OPEN_EXCLUSIVE;

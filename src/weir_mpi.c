@@ -8,6 +8,7 @@
 #include "weir_mpi.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "transport/mpi_transport.h"
 
@@ -60,15 +61,16 @@ static int end_all(MPI_Comm comm, int key, void *value, void *unused)
 
 static int make_keys(void)
 {
+    static bool ready;
     int result = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (world_key == MPI_KEYVAL_INVALID) {
+    if (world_key == MPI_KEYVAL_INVALID)
         result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_world, &world_key, NULL);
-        if (result == MPI_SUCCESS)
-            result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &self_key, NULL);
-        if (result == MPI_SUCCESS)
-            result = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
-    }
+    if (result == MPI_SUCCESS && self_key == MPI_KEYVAL_INVALID)
+        result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &self_key, NULL);
+    if (result == MPI_SUCCESS && !ready)
+        result = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
+    ready = ready || result == MPI_SUCCESS;
     pthread_mutex_unlock(&lock);
     return result == MPI_SUCCESS ? 0 : wr_fail(WEIR_ETRANSPORT, "cannot create an MPI attribute");
 }
@@ -93,6 +95,35 @@ static int new_world(MPI_Comm comm, wr_world **out)
     return code;
 }
 
+/* [collective] Makes the world an attribute of its communicator on all ranks, or closes it on all. */
+static int keep(MPI_Comm comm, wr_world *world)
+{
+    keeper *k = wr_alloc(sizeof *k);
+    int code = wr_agree(world->transport, 0, k ? 0 : WEIR_ENOMEM);
+    bool set = false;
+    if (!code && k) {
+        *k = (keeper){.world = world};
+        set = PMPI_Comm_set_attr(comm, world_key, k) == MPI_SUCCESS;
+        if (!set)
+            code = wr_fail(WEIR_ETRANSPORT, "cannot set an MPI attribute");
+        code = wr_agree(world->transport, 0, code);
+    }
+    if (!code && k) {
+        pthread_mutex_lock(&lock);
+        k->next = keepers;
+        keepers = k;
+        pthread_mutex_unlock(&lock);
+        return 0;
+    }
+    if (set) {
+        PMPI_Comm_delete_attr(comm, world_key); /* its callback closes and frees */
+    } else {
+        wr_world_close(world);
+        wr_free(k);
+    }
+    return code;
+}
+
 int wr_world_get(MPI_Comm comm, wr_world **out)
 {
     if (!wr_mpi_alive())
@@ -102,27 +133,17 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
         return code;
     keeper *k = NULL;
     PMPI_Comm_get_attr(comm, world_key, &k, &found);
+    if (found && k && !k->world)
+        return wr_fail(WEIR_ETRANSPORT, "MPI is about to end");
     if (found && k) {
         *out = k->world;
         return 0;
     }
     wr_world *world;
     code = new_world(comm, &world);
-    if (code)
-        return code;
-    k = wr_alloc(sizeof *k);
-    if (!k || PMPI_Comm_set_attr(comm, world_key, k) != MPI_SUCCESS)
-        code = wr_fail(WEIR_ENOMEM, "cannot keep the world of a communicator");
-    code = wr_agree(world->transport, 0, code);
-    if (code || !k) {
-        wr_world_close(world);
-        wr_free(k);
-        return code;
-    }
-    pthread_mutex_lock(&lock);
-    *k = (keeper){world, keepers};
-    keepers = k;
-    pthread_mutex_unlock(&lock);
-    *out = world;
-    return 0;
+    if (!code)
+        code = keep(comm, world);
+    if (!code)
+        *out = world;
+    return code;
 }

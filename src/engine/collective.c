@@ -179,9 +179,8 @@ static int get_pattern(wr_call *c, uint32_t turn, int local_rank, wr_arena *memo
         return 0;
     }
     void *block = wr_arena_alloc(memory, e->pattern_bytes);
-    char nothing;
-    int code = wr_receive(t, t->local[local_rank], c->port->channel.tag + TAG_PATTERN,
-                          block ? block : &nothing, block ? e->pattern_bytes : 0);
+    int code = wr_receive(t, t->local[local_rank], c->port->channel.tag + TAG_PATTERN, block,
+                          e->pattern_bytes);
     if (!block)
         return wr_fail(WEIR_ENOMEM, "no memory for the request of rank %d", t->local[local_rank]);
     if (!code)

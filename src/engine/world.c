@@ -97,7 +97,8 @@ static int find_free(wr_world *w)
 {
     enum { WORDS = sizeof w->used / sizeof *w->used };
     int64_t used[WORDS];
-    memcpy(used, w->used, sizeof used);
+    for (int i = 0; i < WORDS; i++)
+        used[i] = (int64_t)atomic_load(&w->used[i]);
     int code = wr_allreduce(w->transport, WORLD_TAG, WR_OR, WORDS, used);
     if (code)
         return code;
@@ -115,7 +116,7 @@ int wr_channel_open(wr_world *w, wr_channel *out)
         code = add_region(w);
     if (code)
         return code;
-    w->used[number / 64] |= UINT64_C(1) << number % 64;
+    atomic_fetch_or(&w->used[number / 64], UINT64_C(1) << number % 64);
     char *base = w->region[number / WR_REGION_CHANNELS].base +
                  number % WR_REGION_CHANNELS * channel_bytes(w->transport);
     *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
@@ -127,7 +128,7 @@ int wr_channel_open(wr_world *w, wr_channel *out)
 void wr_channel_close(wr_channel *c)
 {
     if (c->world)
-        c->world->used[c->number / 64] &= ~(UINT64_C(1) << c->number % 64);
+        atomic_fetch_and(&c->world->used[c->number / 64], ~(UINT64_C(1) << c->number % 64));
     *c = (wr_channel){0};
 }
 

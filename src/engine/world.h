@@ -27,8 +27,8 @@ typedef struct wr_world {
     wr_budget budget;
     wr_costs costs; /* what rank 0 has measured */
     int regions;
-    wr_region *region;                   /* WR_REGION_CHANNELS channels in each */
-    uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
+    wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
+    _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
 } wr_world;
 
 /* [collective] Takes the transport, on success only. All ranks fail alike. */

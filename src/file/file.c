@@ -155,7 +155,10 @@ int wr_file_open(wr_world *world, const char *path, int mode, const char *hints,
 int weir_file_close(weir_file *file)
 {
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
-    int code = wr_agree(file->port.world->transport, file->port.channel.tag, 0);
+    wr_channel_barrier(&file->port.channel, &waiter);
+    int code = wr_storage_close(file->port.storage);
+    file->port.storage = NULL;
+    code = wr_agree(file->port.world->transport, file->port.channel.tag, code);
     wr_channel_barrier(&file->port.channel, &waiter);
     release(file);
     return code;

@@ -239,7 +239,7 @@ static void close_pool(wr_storage *s)
     }
     pthread_mutex_destroy(&p->mutex);
     wr_lane_release(&p->lane);
-    wr_fd_close(&p->fd);
+    s->close_error = wr_fd_close(&p->fd);
     wr_free(p);
 }
 

@@ -31,7 +31,7 @@ void wr_posix_close(wr_storage *s)
 {
     state *p = s->state;
     wr_lane_release(&p->lane);
-    wr_fd_close(&p->fd);
+    s->close_error = wr_fd_close(&p->fd);
     wr_free(p);
 }
 

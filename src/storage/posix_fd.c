@@ -115,13 +115,15 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     return 0;
 }
 
-void wr_fd_close(wr_fd *f)
+int wr_fd_close(wr_fd *f)
 {
-    if (f->direct >= 0)
-        close(f->direct);
-    if (f->buffered >= 0)
-        close(f->buffered);
+    int error = 0; /* a file system on a network may tell only now that a write failed */
+    if (f->direct >= 0 && close(f->direct))
+        error = errno;
+    if (f->buffered >= 0 && close(f->buffered))
+        error = errno;
     f->direct = f->buffered = -1;
+    return error;
 }
 
 /* Not fstat, which says 0 for a block device. Transfers do not use the file's position. */

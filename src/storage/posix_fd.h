@@ -27,7 +27,8 @@ typedef struct wr_fd {
 
 /* Opens the file at `path`, which s->path is the user's name of, and sets s->facts. */
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags);
-void wr_fd_close(wr_fd *f);
+/* 0 or an errno. */
+int wr_fd_close(wr_fd *f);
 
 int wr_fd_get_size(wr_storage *s, int64_t *size);
 int wr_fd_set_size(wr_storage *s, int64_t size);

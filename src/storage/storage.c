@@ -128,12 +128,14 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     return 0;
 }
 
-void wr_storage_close(wr_storage *s)
+int wr_storage_close(wr_storage *s)
 {
+    int code = 0;
     if (!s)
-        return;
-    while (wr_storage_reap(s, true))
-        ;
+        return 0;
+    for (wr_transfer *t; (t = wr_storage_reap(s, true));)
+        if (t->direction == WR_WRITE && !code)
+            code = wr_transfer_check(s, t);
     wr_range_table_free(s->ranges);
     while (s->inner) {
         wr_storage *inner = s->inner;
@@ -142,7 +144,10 @@ void wr_storage_close(wr_storage *s)
         s = inner;
     }
     s->ops->close(s);
+    if (s->close_error && !code)
+        code = wr_fail_system(s->close_error, s->path, -1, "close");
     free_storage(s);
+    return code;
 }
 
 /* 0 if every offset and the number of bytes fit. */

@@ -113,6 +113,7 @@ struct wr_storage {
     int plain_fd;                  /* pread and pwrite on it do the same as transfers; -1: none */
     wr_storage *inner;             /* of a wrapper */
     void *state;                   /* the backend's */
+    int close_error;               /* set by close: an errno */
     int64_t outstanding;           /* submitted and not reaped */
     wr_transfers over;             /* of these, those that were over at once */
     struct wr_range_table *ranges; /* of lock.c */
@@ -135,8 +136,9 @@ extern const wr_storage_ops *const wr_storage_backends[];
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
 
-/* Reaps what is outstanding first. NULL is fine. */
-void wr_storage_close(wr_storage *s);
+/* Reaps what is outstanding first; whatever it returns, the storage is gone. The error of the first
+ * write that fails while closing. NULL is fine. */
+int wr_storage_close(wr_storage *s);
 
 /* Takes t, and whatever hangs on t->next, until each is reaped. */
 void wr_storage_submit(wr_storage *s, wr_transfer *t);

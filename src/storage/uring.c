@@ -99,7 +99,7 @@ static void close_uring(wr_storage *s)
     io_uring_queue_exit(&p->ring);
     for (int64_t i = 0; i < s->tunables->io_depth; i++)
         wr_lane_release(&p->slots[i].lane);
-    wr_fd_close(&p->fd);
+    s->close_error = wr_fd_close(&p->fd);
     wr_free(p);
 }
 

@@ -69,7 +69,7 @@ static half *new_half(wr_parcel with, int tag, int64_t extra)
 /* Under the lock: a receive and the data of its message meet. */
 static void fulfil(half *receive, const void *data, int64_t bytes)
 {
-    if (bytes)
+    if (bytes && receive->data)
         memcpy(receive->data, data, (size_t)wr_min(bytes, receive->bytes));
     receive->code = bytes == receive->bytes ? 0 : WEIR_ETRANSPORT;
     receive->over = true;

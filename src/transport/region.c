@@ -41,7 +41,10 @@ int wr_segment_create(const char *folder, int64_t bytes, char name[WR_REGION_NAM
     }
     if (fd < 0)
         return wr_fail_system(errno, name, -1, "create shared memory");
-    int code = 0, error = posix_fallocate(fd, 0, bytes);
+    int code = 0, error;
+    do
+        error = posix_fallocate(fd, 0, bytes);
+    while (error == EINTR);
     if (error)
         code = wr_fail_system(error, name, -1, "reserve shared memory");
     if (!code)

@@ -27,6 +27,7 @@ typedef struct exchange {
     wr_transport *t;
     wr_sparse *x;
     int code; /* first error; the exchange goes on all the same */
+    weir_error first;
     int count, sent;
     sending *sendings;
     wr_parcel *in;
@@ -40,8 +41,10 @@ typedef struct exchange {
 
 static void note(exchange *e, int code)
 {
-    if (code && !e->code)
+    if (code && !e->code) {
         e->code = code;
+        e->first = *weir_error_last();
+    }
 }
 
 static int64_t head_bytes(int64_t bytes)
@@ -92,9 +95,9 @@ static void take_parcel(exchange *e, const wr_parcel *found)
         note(e, WEIR_ENOMEM);
     if (data)
         memcpy(data, h.data, (size_t)wr_min(h.bytes, INLINE));
-    if (h.bytes > INLINE) /* without memory it is received cut to nothing, which is an error too */
-        note(e, wr_receive(t, found->rank, e->x->tag + TAG_REST, data ? data + INLINE : h.data,
-                           data ? h.bytes - INLINE : 0));
+    if (h.bytes > INLINE)
+        note(e, wr_receive(t, found->rank, e->x->tag + TAG_REST, data ? data + INLINE : NULL,
+                           h.bytes - INLINE));
     if (kept)
         e->in[e->received++] = (wr_parcel){found->rank, h.bytes, data};
 }
@@ -187,5 +190,5 @@ int wr_sparse_exchange(wr_transport *t, wr_sparse *x, int count, const wr_parcel
         *received = e.received;
     }
     wr_free(e.in);
-    return e.code;
+    return e.code ? wr_error_raise(&e.first) : 0;
 }

@@ -135,8 +135,10 @@ int wr_agree(wr_transport *t, int tag, int code)
         return lost;
     if (first == t->size)
         return 0;
-    if (first == t->rank && details.rank < 0)
-        details.rank = t->rank;
+    if (first == t->rank) {
+        details.code = code;
+        details.rank = details.rank < 0 ? t->rank : details.rank;
+    }
     if (first && t->rank == first)
         lost = wr_send(t, 0, tag + TAG_REDUCE, &details, sizeof details);
     if (first && t->rank == 0)

@@ -66,12 +66,14 @@ typedef struct wr_transport_ops {
     /* `when_received`: over only when the receiver has it. Otherwise when the memory can be reused.
      */
     int (*send)(wr_transport *t, wr_parcel to, int tag, bool when_received, wr_request *r);
-    /* A longer message than `bytes` is cut to it and is an error; a shorter one is an error too. */
+    /* A message of another length than `bytes` is an error, and cut. With data NULL it is received
+     * and dropped: for who has no memory for it. */
     int (*receive)(wr_transport *t, wr_place from, int tag, wr_request *r);
     int (*test)(wr_transport *t, wr_request *r, bool *over);
     /* Whether a message with this tag can be received, from whom, and its length (below 2 GiB). */
     int (*probe)(wr_transport *t, int tag, wr_parcel *from, bool *found);
-    /* [collective] Moves every rank's lanes at once, straight from and to their memory. */
+    /* [collective] Moves every rank's lanes at once, straight from and to their memory. One at a
+     * time on a transport: who wants it from two threads opens two. */
     int (*alltoall)(wr_transport *t, int sends, const wr_lane *send, int receives,
                     const wr_lane *receive);
 } wr_transport_ops;

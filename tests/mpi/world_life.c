@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,19 @@
 
 static int rank, ranks, level;
 
-static int open_descriptors(void)
+/* Open descriptors, and mappings of regions. */
+static int resources(void)
 {
     int count = 0;
+    char line[600];
     DIR *d = opendir("/proc/self/fd");
     while (readdir(d))
         count++;
     closedir(d);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        count += 1000 * (strstr(line, "/weir-") != NULL);
+    fclose(maps);
     return count;
 }
 
@@ -49,9 +56,9 @@ static void test_freed_with_its_communicator(void)
         CHECK(!wr_world_get(copy, &w));
         MPI_Comm_free(&copy);
         if (i == 20)
-            before = open_descriptors();
+            before = resources();
     }
-    CHECK_EQUAL(open_descriptors(), before);
+    CHECK_EQUAL(resources(), before);
 }
 
 /* Rank 0 posts a receive and enters our barrier; rank 1 sends, which may need rank 0's help, before
@@ -91,15 +98,16 @@ static void test_fork_in_the_middle(void)
         wr_channel_barrier(&c, &waiter);
         fflush(NULL);
         pid_t child = rank == 0 ? fork() : 1;
-        if (child == 0) { /* does not have the region: what it writes stays its own */
-            char other = 0;
-            _exit(execl("/bin/true", "true", NULL) + other);
+        if (child == 0) { /* does not have the region: writing there ends it */
+            signal(SIGSEGV, SIG_DFL);
+            *(volatile char *)wr_channel_lane(&c, 0, 0) = 1;
+            _exit(0);
         }
         wr_channel_barrier(&c, &waiter);
         if (rank == 0) {
             int status;
-            CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
-            CHECK_EQUAL(WEXITSTATUS(status), 0);
+            CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+            CHECK_EQUAL(WTERMSIG(status), SIGSEGV);
         }
     }
     wr_channel_close(&c);
@@ -125,7 +133,7 @@ static void *exchange(void *user)
     return NULL;
 }
 
-/* The second thread makes no MPI calls, so this works at every thread level. */
+/* The second thread makes MPI calls only where the thread level allows it. */
 static void test_two_channels_two_threads(void)
 {
     wr_world *w;
@@ -133,12 +141,31 @@ static void test_two_channels_two_threads(void)
     CHECK(!wr_world_get(MPI_COMM_WORLD, &w));
     CHECK(!wr_channel_open(w, &a) && !wr_channel_open(w, &b));
     pthread_t thread;
-    job first = {&a, false, 100}, second = {&b, true, 70};
+    job first = {&a, w->transport->multiple, 100}, second = {&b, true, 70};
     CHECK(!pthread_create(&thread, NULL, exchange, &first));
     exchange(&second);
     pthread_join(thread, NULL);
     wr_channel_close(&a);
     wr_channel_close(&b);
+}
+
+/* Whatever allocation of one rank fails on the way to a world, all fail, and a later try succeeds. */
+static void test_failing_allocations(void)
+{
+    for (int64_t skip = 0, code = 1; code; skip++) {
+        MPI_Comm copy;
+        wr_world *w;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        wr_alloc_fail_after(rank == ranks - 1 ? skip : -1);
+        code = wr_world_get(copy, &w);
+        wr_alloc_fail_after(-1);
+        int64_t same[2] = {code, -code};
+        MPI_Allreduce(MPI_IN_PLACE, same, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+        CHECK(same[0] == -same[1] && (code == 0 || code == WEIR_ENOMEM));
+        CHECK(!wr_world_get(copy, &w));
+        MPI_Comm_free(&copy);
+        CHECK(skip < 50);
+    }
 }
 
 static void test_first_rank_decides(void)
@@ -172,6 +199,7 @@ int main(int argc, char **argv)
     test_waiting_lets_messages_pass();
     test_fork_in_the_middle();
     test_two_channels_two_threads();
+    test_failing_allocations();
     test_first_rank_decides();
     MPI_Comm left;
     MPI_Comm_dup(MPI_COMM_WORLD, &left);
