@@ -95,7 +95,8 @@ static int new_world(MPI_Comm comm, wr_world **out)
     return code;
 }
 
-/* [collective] Makes the world an attribute of its communicator on all ranks, or closes it on all. */
+/* [collective] Makes the world an attribute of its communicator on all ranks, or closes it on all.
+ * */
 static int keep(MPI_Comm comm, wr_world *world)
 {
     keeper *k = wr_alloc(sizeof *k);

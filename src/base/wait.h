@@ -1,6 +1,7 @@
 /* The one way to wait: for a word in memory to change.
  *
- * Test the word; yield a few times; sleep on the word for at most 200 microseconds; poke; repeat.
+ * Test the word; yield a few times; sleep on the word for at most 200 microseconds (1 ms, once that
+ * has taken 10 ms); poke; repeat.
  * The poke lets something else make progress meanwhile: MPI, whose messages another rank may be
  * blocked on before it can come to change our word. No other file sleeps or spins. */
 #ifndef WR_BASE_WAIT_H

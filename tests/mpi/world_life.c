@@ -149,7 +149,8 @@ static void test_two_channels_two_threads(void)
     wr_channel_close(&b);
 }
 
-/* Whatever allocation of one rank fails on the way to a world, all fail, and a later try succeeds. */
+/* Whatever allocation of one rank fails on the way to a world, all fail, and a later try succeeds.
+ * */
 static void test_failing_allocations(void)
 {
     for (int64_t skip = 0, code = 1; code; skip++) {
