@@ -6,10 +6,19 @@
 #include "base/arith.h"
 #include "base/error.h"
 
-/* A copy of constant size is a load and a store; one of variable size is a call. */
+/* A copy of constant size is a load and a store; one of variable size is a call. Four at a time, so
+ * that loads do not wait for the counting. */
 #define COPY_RUNS(size)                                                                            \
     case size:                                                                                     \
-        for (int64_t i = 0; i < count; i++, target += stride.target, source += stride.source)      \
+        for (; count >= 4; count -= 4) {                                                           \
+            memcpy(target, source, size);                                                          \
+            memcpy(target + stride.target, source + stride.source, size);                          \
+            memcpy(target + 2 * stride.target, source + 2 * stride.source, size);                  \
+            memcpy(target + 3 * stride.target, source + 3 * stride.source, size);                  \
+            target += 4 * stride.target;                                                           \
+            source += 4 * stride.source;                                                           \
+        }                                                                                          \
+        for (; count > 0; count--, target += stride.target, source += stride.source)               \
             memcpy(target, source, size);                                                          \
         return
 
