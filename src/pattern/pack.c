@@ -8,8 +8,10 @@
 
 /* A copy of constant size is a load and a store; one of variable size is a call. Four at a time, so
  * that loads do not wait for the counting. */
-#define COPY_RUNS(size)                                                                            \
-    case size:                                                                                     \
+#define COPY_OF(size)                                                                              \
+    static void copy_##size(char *restrict target, const char *restrict source, wr_strides stride, \
+                            int64_t count)                                                         \
+    {                                                                                              \
         for (; count >= 4; count -= 4) {                                                           \
             memcpy(target, source, size);                                                          \
             memcpy(target + stride.target, source + stride.source, size);                          \
@@ -20,25 +22,59 @@
         }                                                                                          \
         for (; count > 0; count--, target += stride.target, source += stride.source)               \
             memcpy(target, source, size);                                                          \
-        return
+    }
+
+COPY_OF(1)
+COPY_OF(2)
+COPY_OF(4)
+COPY_OF(6)
+COPY_OF(8)
+COPY_OF(12)
+COPY_OF(16)
+COPY_OF(24)
+COPY_OF(32)
+COPY_OF(48)
+COPY_OF(64)
 
 void wr_copy_batch(char *restrict target, const char *restrict source, wr_strides stride,
                    int64_t run, int64_t count)
 {
     switch (run) {
-        COPY_RUNS(1);
-        COPY_RUNS(2);
-        COPY_RUNS(4);
-        COPY_RUNS(6);
-        COPY_RUNS(8);
-        COPY_RUNS(12);
-        COPY_RUNS(16);
-        COPY_RUNS(24);
-        COPY_RUNS(32);
-        COPY_RUNS(48);
-        COPY_RUNS(64);
+    case 1:
+        copy_1(target, source, stride, count);
+        return;
+    case 2:
+        copy_2(target, source, stride, count);
+        return;
+    case 4:
+        copy_4(target, source, stride, count);
+        return;
+    case 6:
+        copy_6(target, source, stride, count);
+        return;
+    case 8:
+        copy_8(target, source, stride, count);
+        return;
+    case 12:
+        copy_12(target, source, stride, count);
+        return;
+    case 16:
+        copy_16(target, source, stride, count);
+        return;
+    case 24:
+        copy_24(target, source, stride, count);
+        return;
+    case 32:
+        copy_32(target, source, stride, count);
+        return;
+    case 48:
+        copy_48(target, source, stride, count);
+        return;
+    case 64:
+        copy_64(target, source, stride, count);
+        return;
     default:
-        for (int64_t i = 0; i < count; i++, target += stride.target, source += stride.source)
+        for (; count > 0; count--, target += stride.target, source += stride.source)
             memcpy(target, source, (size_t)run);
     }
 }
