@@ -36,6 +36,33 @@ COPY_OF(32)
 COPY_OF(48)
 COPY_OF(64)
 
+/* Elements of 4 and 8 bytes into contiguous memory: 16 bytes collected for each store. */
+static void gather_4(char *restrict target, const char *restrict source, wr_strides stride,
+                     int64_t count)
+{
+    for (; count >= 4; count -= 4, target += 16, source += 4 * stride.source) {
+        uint32_t four[4];
+        memcpy(&four[0], source, 4);
+        memcpy(&four[1], source + stride.source, 4);
+        memcpy(&four[2], source + 2 * stride.source, 4);
+        memcpy(&four[3], source + 3 * stride.source, 4);
+        memcpy(target, four, 16);
+    }
+    copy_4(target, source, stride, count);
+}
+
+static void gather_8(char *restrict target, const char *restrict source, wr_strides stride,
+                     int64_t count)
+{
+    for (; count >= 2; count -= 2, target += 16, source += 2 * stride.source) {
+        uint64_t two[2];
+        memcpy(&two[0], source, 8);
+        memcpy(&two[1], source + stride.source, 8);
+        memcpy(target, two, 16);
+    }
+    copy_8(target, source, stride, count);
+}
+
 void wr_copy_batch(char *restrict target, const char *restrict source, wr_strides stride,
                    int64_t run, int64_t count)
 {
@@ -47,13 +74,13 @@ void wr_copy_batch(char *restrict target, const char *restrict source, wr_stride
         copy_2(target, source, stride, count);
         return;
     case 4:
-        copy_4(target, source, stride, count);
+        (stride.target == 4 ? gather_4 : copy_4)(target, source, stride, count);
         return;
     case 6:
         copy_6(target, source, stride, count);
         return;
     case 8:
-        copy_8(target, source, stride, count);
+        (stride.target == 8 ? gather_8 : copy_8)(target, source, stride, count);
         return;
     case 12:
         copy_12(target, source, stride, count);
