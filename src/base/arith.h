@@ -51,4 +51,15 @@ static inline int64_t wr_div_floor(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* Greatest common divisor; of 0 and x it is x. Not negative if the arguments are not. */
+static inline int64_t wr_gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

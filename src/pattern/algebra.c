@@ -36,16 +36,6 @@ static bool apart(part a, part b)
     return a.base + a.n->hi <= b.base || b.base + b.n->hi <= a.base;
 }
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static enum wr_answer overlap(part a, part b, int *steps);
 
 /* Two loops of one stride whose iterations do not reach into one another: the first iteration of
@@ -73,7 +63,7 @@ static enum wr_answer overlap_in_step(part a, part b, int *steps)
  * the strides' greatest common divisor allow. */
 static bool miss_by_divisor(part a, part b)
 {
-    int64_t step = greatest_divisor(a.n->stride, b.n->stride);
+    int64_t step = wr_gcd(a.n->stride, b.n->stride);
     const wr_node *x = loop_body(a).n, *y = loop_body(b).n;
     if (step == 0)
         return false;

@@ -9,22 +9,12 @@
 #include "pattern/algebra.h"
 #include "plan/plan.h"
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Cuts fall on multiples of this, unless alignment and unit have no small common multiple: then on
  * multiples of the alignment, which is what the file system asks for. */
 static int64_t grain(const wr_plan_input *in)
 {
     int64_t align = wr_max(1, in->align), unit = wr_max(1, in->unit), both;
-    if (!wr_mul(align / greatest_divisor(align, unit), unit, &both))
+    if (!wr_mul(align / wr_gcd(align, unit), unit, &both))
         return align;
     return both <= wr_max(in->wanted.hi - in->wanted.lo, align) ? both : align;
 }

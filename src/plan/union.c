@@ -161,16 +161,6 @@ int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, 
     return code;
 }
 
-static int64_t common(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest < 0 ? -rest : rest;
-    }
-    return a;
-}
-
 /* The largest granule all pieces of the window are made of, and their bytes in all. */
 static int64_t find_granule(const wr_windows *w, const wr_window *at, int64_t *bytes)
 {
@@ -180,8 +170,8 @@ static int64_t find_granule(const wr_windows *w, const wr_window *at, int64_t *b
         wr_meet meet;
         wr_meeting m;
         for (start(w, &w->wants[i], at, &meet); wr_meet_next(&meet, &m);) {
-            granule = common(common(granule, m.offset - at->lo), m.run);
-            granule = m.count > 1 ? common(granule, m.stride) : granule;
+            granule = wr_gcd(wr_gcd(granule, m.offset - at->lo), m.run);
+            granule = m.count > 1 ? wr_gcd(granule, m.stride) : granule;
             *bytes += m.run * m.count;
         }
     }
