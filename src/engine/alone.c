@@ -112,7 +112,7 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
 
 static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const wr_summary *wanted)
 {
-    wr_plan_input in = wr_port_input(port, a->direction, wanted);
+    wr_plan_input in = wr_port_input(port, a->direction, wanted, 0);
     wr_plan plan = {.aggregators = 1, .lo = wanted->lo, .hi = wanted->hi};
     wr_want want = {a->file, a->begin, a->end, 0};
     wr_windows walk;
@@ -129,7 +129,7 @@ static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const 
             o.code = more;
         if (more == 1) {
             o.code = move_window(port, a, &w, buffer, &o.stop);
-            weir_pattern_free(w.cover);
+            wr_window_release(&w);
         }
     }
     if (o.code && o.stop == INT64_MAX)

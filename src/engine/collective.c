@@ -49,7 +49,7 @@ static void note(wr_call *call, int code, int64_t stop, bool echo)
     call->outcome.code = code;
     call->echo = echo;
     wr_error_note_rank(call->port->world->transport->rank);
-    call->error = *weir_error_last();
+    *call->error = *weir_error_last();
 }
 
 void wr_call_fail(wr_call *call, int code, int64_t stop)
@@ -83,15 +83,20 @@ static void say_entry(wr_port *port, const wr_access_request *a, int code)
     e->begin = a->begin;
     e->end = a->end;
     e->pattern_bytes = weir_pattern_footprint(a->file);
+    if (port->tunables.realms.which == WR_REALMS_STATIC &&
+        wr_storage_get_size(port->storage, &e->file_size))
+        e->file_size = 0; /* then realms are even */
     if (e->pattern_bytes <= BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
 }
 
-/* The node's ranks together: the first error, or the joint summary. */
-static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a, wr_summary *all)
+/* The node's ranks together: the first error, or the joint summary and what they know of the file's
+ * size. */
+static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a, wr_summary *all,
+                        int64_t *file_size)
 {
     const wr_transport *t = port->world->transport;
-    wr_summary parts[WR_HALL_RANKS];
+    *file_size = 0;
     for (int i = 0; i < t->local_size; i++) {
         const entry *e = entry_of(port, turn, i);
         weir_error details;
@@ -102,14 +107,14 @@ static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a
         if (e->call != port->calls || e->direction != (int32_t)a->direction)
             return wr_fail(WEIR_EDISAGREE, "ranks %d and %d make different collective calls",
                            t->local[i], t->rank);
-        parts[i] = e->summary;
+        wr_summary_add(all, &e->summary);
+        *file_size = wr_max(*file_size, e->file_size);
     }
-    *all = wr_summary_join(t->local_size, parts);
     return 0;
 }
 
 /* Joins the nodes' summaries; bounds in different nodes are not compared. */
-static int join_nodes(wr_port *port, int code, wr_summary *all)
+static int join_nodes(wr_port *port, int code, wr_summary *all, int64_t *file_size)
 {
     wr_transport *t = port->world->transport;
     bool first = t->local_rank == 0;
@@ -117,14 +122,25 @@ static int join_nodes(wr_port *port, int code, wr_summary *all)
     if (code)
         return code;
     bool any = first && all->active;
-    int64_t low[] = {any ? all->lo : INT64_MAX, any ? -all->hi : INT64_MAX};
-    int64_t sums[] = {first ? all->bytes : 0, first ? all->runs : 0, first ? all->active : 0};
-    code = wr_allreduce(t, port->channel.tag, WR_MIN, 2, low);
+    int64_t low[] = {any ? all->lo : INT64_MAX, any ? -all->hi : INT64_MAX, -*file_size};
+    int64_t sums[] = {all->active, all->bytes,      all->runs,
+                      all->spans,  all->once_bytes, all->once_runs};
+    if (!first)
+        memset(sums, 0, sizeof sums);
+    code = wr_allreduce(t, port->channel.tag, WR_MIN, 3, low);
     if (!code)
-        code = wr_allreduce(t, port->channel.tag, WR_SUM, 3, sums);
+        code = wr_allreduce(t, port->channel.tag, WR_SUM, 6, sums);
+    *file_size = -low[2];
     *all = (wr_summary){0};
-    if (sums[2])
-        *all = (wr_summary){low[0], -low[1], sums[0], sums[1], sums[2], 0};
+    if (sums[0])
+        *all = (wr_summary){.lo = low[0],
+                            .hi = -low[1],
+                            .active = sums[0],
+                            .bytes = sums[1],
+                            .runs = sums[2],
+                            .spans = sums[3],
+                            .once_bytes = wr_min(sums[4], -low[1] - low[0]),
+                            .once_runs = sums[5]};
     return code;
 }
 
@@ -132,16 +148,12 @@ static int join_nodes(wr_port *port, int code, wr_summary *all)
 static void find_desks(wr_call *c)
 {
     const wr_transport *t = c->port->world->transport;
-    for (int64_t i = 0; i < c->plan->aggregators; i++) {
-        int rank = wr_plan_aggregator(c->plan, i, t->size, t->nodes, t->node_of);
-        if (t->node_of[rank] != t->node)
-            continue;
-        for (int k = 0; k < t->local_size; k++)
-            if (t->local[k] == rank)
-                c->desk_rank[c->desks] = k;
-        if (rank == t->rank) {
-            c->mine = i;
+    const int64_t n = c->plan->aggregators, first = t->local_first;
+    c->first_realm = (first * n + t->size - 1) / t->size; /* the first whose place is not before */
+    while (c->first_realm + c->desks < n && wr_call_desk_rank(c, c->desks) < t->local_size) {
+        if (wr_call_desk_rank(c, c->desks) == t->local_rank) {
             c->desk = c->desks;
+            c->mine = c->first_realm + c->desk;
         }
         c->desks++;
     }
@@ -154,7 +166,7 @@ static int send_large(wr_call *c, const entry *own, wr_request *requests)
     wr_transport *t = port->world->transport;
     int code = 0;
     for (int i = 0; i < c->desks; i++) {
-        int to = t->local[c->desk_rank[i]];
+        int to = t->local[wr_call_desk_rank(c, i)];
         if (own->pattern_bytes <= BODY || to == t->rank)
             continue;
         int one = t->ops->send(t, (wr_parcel){to, own->pattern_bytes, c->a->file},
@@ -251,7 +263,7 @@ static int leave_node(wr_call *c)
     own->code = c->outcome.code;
     own->echo = c->echo;
     if (own->code)
-        own->details = c->error;
+        own->details = *c->error;
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
     c->outcome.code = 0;
     for (int i = 0; i < t->local_size; i++) {
@@ -260,10 +272,10 @@ static int leave_node(wr_call *c)
         if (l->code && (!c->outcome.code || (c->echo && !l->echo))) {
             c->outcome.code = l->code;
             c->echo = l->echo;
-            c->error = l->details;
+            *c->error = l->details;
         }
     }
-    return c->outcome.code ? wr_error_raise(&c->error) : 0;
+    return c->outcome.code ? wr_error_raise(c->error) : 0;
 }
 
 static int leave_all(wr_call *c)
@@ -276,7 +288,7 @@ static int leave_all(wr_call *c)
     int lost = wr_allreduce(t, tag, WR_MIN, 1, &c->outcome.stop);
     int agreed = wr_agree(t, tag, c->echo ? 0 : code);
     if (!agreed && code)
-        wr_error_raise(&c->error);
+        wr_error_raise(c->error);
     if (!agreed)
         agreed = wr_agree(t, tag, code ? code : lost);
     c->outcome.code = agreed;
@@ -320,29 +332,50 @@ static void run_plan(wr_call *c, uint32_t turn)
     wr_arena_release(&memory);
 }
 
+/* For WEIR_LOG=debug: what was decided, by rank 0. */
+static void log_plan(const wr_call *c)
+{
+    const wr_plan *plan = c->plan;
+    const wr_summary *w = &c->in->wanted;
+    if (c->port->world->log.level < WR_LOG_DEBUG || c->port->world->transport->rank)
+        return;
+    wr_log_line(
+        &c->port->world->log, WR_LOG_DEBUG,
+        "%s: %s %lld bytes in %lld runs, once %lld in %lld, of [%lld, %lld) by %lld ranks: "
+        "%s, %s; %lld aggregators, together %lld us, alone %lld us; %lld ns a call, %lld a MiB",
+        c->port->storage->path, c->a->direction == WR_WRITE ? "write" : "read", (long long)w->bytes,
+        (long long)w->runs, (long long)w->once_bytes, (long long)w->once_runs, (long long)w->lo,
+        (long long)w->hi, (long long)w->active, plan->collective ? "together" : "alone",
+        wr_plan_reason(plan), (long long)plan->aggregators, (long long)plan->price_together / 1000,
+        (long long)plan->price_alone / 1000, (long long)c->in->call_ns, (long long)c->in->mib_ns);
+}
+
 int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64_t *count)
 {
     wr_transport *t = port->world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
     wr_summary wanted = {0};
-    wr_plan plan = {0};
+    wr_plan plan;
+    weir_error error;
+    int64_t file_size;
     *count = 0;
     port->calls++;
     say_entry(port, a, code);
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
-    code = hear_entries(port, turn, a, &wanted);
+    code = hear_entries(port, turn, a, &wanted, &file_size);
     if (t->nodes > 1)
-        code = join_nodes(port, code, &wanted);
+        code = join_nodes(port, code, &wanted, &file_size);
     if (code)
         return code;
-    const wr_plan_input in = wr_port_input(port, a->direction, &wanted);
+    const wr_plan_input in = wr_port_input(port, a->direction, &wanted, file_size);
     code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
     if (in.realms == WR_REALMS_PERSISTENT && plan.collective)
         port->block = plan.block;
-    wr_call c = {.port = port, .a = a, .in = &in, .plan = &plan, .mine = -1};
+    wr_call c = {.port = port, .a = a, .in = &in, .plan = &plan, .mine = -1, .error = &error};
     c.outcome.stop = INT64_MAX;
+    log_plan(&c);
     if (wanted.active)
         run_plan(&c, turn);
     code = leave_all(&c);

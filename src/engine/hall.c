@@ -41,7 +41,7 @@ int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window
 void wr_hall_close(wr_hall *hall)
 {
     wr_region_close(&hall->region);
-    *hall = (wr_hall){0};
+    hall->desks = 0;
 }
 
 wr_word *wr_hall_bell(const wr_hall *hall, int local_rank)

@@ -34,8 +34,9 @@ typedef struct wr_desk {
 
 typedef struct wr_hall {
     wr_region region;
-    int desks;      /* aggregators of this node */
-    int64_t window; /* bytes of a slot's buffer */
+    int desks;                   /* aggregators of this node */
+    int64_t window;              /* bytes of a slot's buffer */
+    int64_t seen[WR_HALL_RANKS]; /* by desk: windows this rank is through with */
 } wr_hall;
 
 bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window);

@@ -94,8 +94,8 @@ static int make_parcels(messages *m, wr_parcel *out, int *count)
             return code;
         m->realms[i] = realm;
         if (wr_want_meets(&want, realm))
-            out[(*count)++] = (wr_parcel){
-                wr_plan_aggregator(c->plan, i, t->size, t->nodes, t->node_of), bytes, data};
+            out[(*count)++] =
+                (wr_parcel){t->by_node[wr_plan_place(c->plan, i, t->size)], bytes, data};
     }
     return 0;
 }
@@ -183,7 +183,7 @@ static void open_window(messages *m)
         fail(m, code, r->window.lo);
         if (locked)
             wr_port_unlock_window(c->port, &r->window, c->plan->period);
-        weir_pattern_free(r->window.cover);
+        wr_window_release(&r->window);
         start_end(m);
         return;
     }
@@ -209,7 +209,7 @@ static void close_window(messages *m)
             wr_port_unlock_window(c->port, &r->window, c->plan->period);
     }
     fail(m, code, r->window.lo);
-    weir_pattern_free(r->window.cover);
+    wr_window_release(&r->window);
     r->state = IDLE;
     if (code || r->spoiled)
         start_end(m);
@@ -427,18 +427,13 @@ static bool attend(messages *m)
 void wr_rounds_messages(wr_call *call)
 {
     messages m = {.call = call, .t = call->port->world->transport};
-    weir_pattern *realm = NULL;
-    bool serves = call->mine >= 0;
     int code = admit(&m);
-    if (!code && serves)
-        code = wr_plan_realm(call->plan, call->mine, &realm);
-    if (code) {
-        wr_call_fail(call, code, call->plan->lo);
-        serves = serves && realm;
-    }
-    code = code ? code : 0;
-    if (serves && !code) {
-        wr_windows_init(&m.role.walk, call->in, call->plan, realm, call->wants_count, call->wants);
+    bool serves = !code && call->mine >= 0;
+    wr_call_fail(call, code, call->plan->lo);
+    if (serves) {
+        wr_windows_init(&m.role.walk, call->in, call->plan, m.realms[call->mine], call->wants_count,
+                        call->wants);
+        wr_windows_remember(&m.role.walk, &call->port->course[call->a->direction]);
         for (int64_t i = 0; i < call->wants_count; i++)
             m.expected -= self(&m, i);
     } else {
@@ -456,7 +451,6 @@ void wr_rounds_messages(wr_call *call)
         wr_windows_release(&m.role.walk);
     for (int64_t i = 0; m.realms && i < call->plan->aggregators; i++)
         weir_pattern_free(m.realms[i]);
-    weir_pattern_free(realm);
     wr_free(m.role.packed);
     wr_arena_release(&m.memory);
 }

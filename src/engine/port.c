@@ -8,40 +8,22 @@
 #include "pattern/cursor.h"
 #include "storage/lock.h"
 
-enum {
-    BATCHES = 64,
-    MEMORY_MIB_NS = 150000 /* moving a MiB that no cache of the processor holds */
-};
+enum { BATCHES = 64 };
 
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
-                            const wr_summary *wanted)
+                            const wr_summary *wanted, int64_t file_size)
 {
-    const wr_tunables *t = &port->tunables;
     const wr_transport *ranks = port->world->transport;
-    const wr_cost *cost = &port->cost[direction];
-    return (wr_plan_input){
-        .direction = direction,
-        .ranks = ranks->size,
-        .nodes = ranks->nodes,
-        .cores = port->cores,
-        .wanted = *wanted,
-        .unit = port->unit,
-        .align = wr_max(port->align, wr_max(t->realm_align, t->striping_unit)),
-        .block = port->block,
-        .realms = t->realms.which,
-        .aggregators = t->aggregators,
-        .collective = t->collective[direction].which,
-        .access = t->access[direction].which,
-        .access_extent = t->access[direction].number,
-        .exchange = t->exchange.which,
-        .window = t->window,
-        .buffer = t->cb_buffer_size,
-        .call_ns = cost->call_ns,
-        .mib_ns = wr_max(cost->mib_ns, MEMORY_MIB_NS),
-        .scaling = cost->scaling,
-        .read_call_ns = port->cost[WR_READ].call_ns,
-        .read_mib_ns = wr_max(port->cost[WR_READ].mib_ns, MEMORY_MIB_NS),
-    };
+    wr_plan_input in = wr_plan_input_tuned(direction, &port->tunables, port->price);
+    in.ranks = ranks->size;
+    in.nodes = ranks->nodes;
+    in.cores = port->cores;
+    in.wanted = *wanted;
+    in.file_size = file_size;
+    in.unit = port->unit;
+    in.align = wr_max(in.align, port->align);
+    in.block = port->block;
+    return in;
 }
 
 /* Zeroes what a read did not bring. */

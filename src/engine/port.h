@@ -11,8 +11,9 @@ typedef struct wr_port {
     wr_channel channel;
     wr_storage *storage;
     wr_hall hall;         /* opened by the first collective call */
+    wr_course course[2];  /* of this rank as aggregator, by direction */
     wr_tunables tunables; /* equal on all ranks, as are the fields below */
-    wr_cost cost[2];      /* by direction */
+    wr_price price[2];    /* by direction */
     int64_t cores;        /* of a node */
     int64_t unit, align;  /* of realms */
     int64_t block;        /* of persistent realms; 0 before the first collective call */
@@ -35,9 +36,9 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a);
  * fail, and nothing is moved. */
 int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64_t *count);
 
-/* The input of a plan for `wanted`. */
+/* The input of a plan for `wanted`; the file's size only matters to realms=static. */
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
-                            const wr_summary *wanted);
+                            const wr_summary *wanted, int64_t file_size);
 
 /* Offset of the first byte a transfer did not move. */
 static inline int64_t wr_transfer_missing(const wr_transfer *t)

@@ -10,17 +10,24 @@ typedef struct wr_call {
     const wr_access_request *a;
     const wr_plan_input *in;
     const wr_plan *plan;
-    int64_t mine;                 /* number of the realm this rank is aggregator of, or -1 */
-    int desk;                     /* its number among the aggregators of the node */
-    int desks;                    /* aggregators of the node */
-    int desk_rank[WR_HALL_RANKS]; /* local rank of each */
-    int64_t wants_count;          /* of the ranks that this aggregator serves, ascending by rank */
-    wr_want *wants;               /* `rank` is the local rank for rounds_shared */
-    bool shared;                  /* rounds were through shared memory */
-    wr_outcome outcome;           /* of this rank; goes on to the exit agreement */
-    weir_error error;             /* if outcome.code */
-    bool echo;                    /* the error only follows from one that another rank reports */
+    int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
+    int desk;            /* its number among the aggregators of the node */
+    int desks;           /* aggregators of the node: they have adjacent realms, */
+    int64_t first_realm; /* from this one on */
+    int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
+    wr_want *wants;      /* `rank` is the local rank for rounds_shared */
+    bool shared;         /* rounds were through shared memory */
+    wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
+    bool echo;           /* the error only follows from one that another rank reports */
+    weir_error *error;   /* if outcome.code */
 } wr_call;
+
+/* Local rank of an aggregator of the node. */
+static inline int wr_call_desk_rank(const wr_call *c, int desk)
+{
+    const wr_transport *t = c->port->world->transport;
+    return (int)wr_plan_place(c->plan, c->first_realm + desk, t->size) - t->local_first;
+}
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);

@@ -19,8 +19,6 @@ typedef struct shared {
     int64_t opened;
     enum state state[2];
     wr_window window[2];
-    /* as client */
-    int64_t seen[WR_HALL_RANKS];
 } shared;
 
 static wr_desk *desk_of(const shared *s, int desk)
@@ -121,7 +119,7 @@ static void open_window(shared *s)
         wr_call_fail(c, code, w.lo);
         if (locked)
             wr_port_unlock_window(c->port, &w, c->plan->period);
-        weir_pattern_free(w.cover);
+        wr_window_release(&w);
         conclude(s);
         return;
     }
@@ -146,7 +144,7 @@ static void close_window(shared *s, int which)
         if (w->holes)
             wr_port_unlock_window(c->port, w, c->plan->period);
     }
-    weir_pattern_free(w->cover);
+    wr_window_release(w);
     s->state[which] = IDLE;
 }
 
@@ -203,7 +201,7 @@ static bool take_part(const shared *s, int desk, int which)
         ring_next(s, slot);
     }
     int64_t expected = slot->expected;
-    int owner = s->call->desk_rank[desk];
+    int owner = wr_call_desk_rank(s->call, desk);
     if (atomic_fetch_add_explicit(&slot->acknowledged, 1, memory_order_acq_rel) + 1 == expected &&
         owner != s->t->local_rank)
         ring(s, owner);
@@ -214,7 +212,8 @@ static bool take_part(const shared *s, int desk, int which)
 static bool visit(shared *s, int desk, bool *over)
 {
     wr_desk *d = desk_of(s, desk);
-    int64_t all = atomic_load_explicit(&d->windows, memory_order_acquire) - 1, k = s->seen[desk];
+    int64_t all = atomic_load_explicit(&d->windows, memory_order_acquire) - 1,
+            k = s->hall->seen[desk];
     *over = all >= 0 && k >= all;
     if (*over)
         return false;
@@ -227,7 +226,7 @@ static bool visit(shared *s, int desk, bool *over)
     if (atomic_load_explicit(&slot->turn, memory_order_relaxed) == k + 1 && mine &&
         !take_part(s, desk, (int)(k & 1)))
         return false;
-    s->seen[desk]++;
+    s->hall->seen[desk]++;
     return true;
 }
 
@@ -268,12 +267,16 @@ void wr_rounds_shared(wr_call *call)
     wr_waiter waiter = wr_transport_waiter(s.t, true);
     weir_pattern *realm = NULL;
     bool serves = call->mine >= 0, over = false;
+    for (int desk = 0; desk < call->desks; desk++)
+        s.hall->seen[desk] = 0;
     if (serves) {
         if (!call->outcome.code)
             wr_call_fail(call, wr_plan_realm(call->plan, call->mine, &realm), call->plan->lo);
         wr_windows_init(&s.walk, call->in, call->plan, realm, call->wants_count, call->wants);
         if (call->outcome.code)
             conclude(&s);
+        else
+            wr_windows_remember(&s.walk, &call->port->course[call->a->direction]);
     }
     while (!through(&s, serves, over)) {
         uint32_t heard = wr_word_get(bell);

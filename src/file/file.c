@@ -110,8 +110,9 @@ static int open_together(weir_file *f, const char *path, int mode, const char *h
     if (code)
         return code;
     p->tunables = a.tunables;
-    p->cost[WR_READ] = a.facts.cost[WR_READ];
-    p->cost[WR_WRITE] = a.facts.cost[WR_WRITE];
+    for (int i = 0; i < 2; i++)
+        p->price[i] = (wr_price){a.facts.cost[i].call_ns, a.facts.cost[i].mib_ns,
+                                 a.facts.cost[i].scaling};
     p->cores = a.cores;
     p->unit = p->align = 1;
     f->mode = mode;
@@ -123,6 +124,8 @@ static int open_together(weir_file *f, const char *path, int mode, const char *h
 
 static void release(weir_file *f)
 {
+    for (int i = 0; i < 2; i++)
+        wr_course_release(&f->port.course[i]);
     wr_hall_close(&f->port.hall);
     wr_storage_close(f->port.storage);
     wr_channel_close(&f->port.channel);

@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/error.h"
 #include "pattern/meet.h"
+#include "plan/course.h"
 #include "plan/union.h"
 
 enum { SAMPLE = 8 };
@@ -246,7 +247,7 @@ static int cover_by_sieve(wr_windows *w, wr_window *out)
     return code;
 }
 
-int wr_windows_next(wr_windows *w, wr_window *out)
+static int make_next(wr_windows *w, wr_window *out)
 {
     *out = (wr_window){0};
     if (!find_start(w, &out->lo))
@@ -264,6 +265,24 @@ int wr_windows_next(wr_windows *w, wr_window *out)
     }
     if (code == 1)
         code = cover_by_sieve(w, out);
-    w->at = out->hi;
     return code ? code : 1;
+}
+
+int wr_windows_next(wr_windows *w, wr_window *out)
+{
+    int code;
+    if (w->repeats) {
+        code = w->number < w->course->count;
+        if (code)
+            *out = w->course->window[w->number];
+    } else {
+        code = make_next(w, out);
+        if (w->course)
+            wr_course_note(w->course, code, out);
+    }
+    if (code != 1)
+        return code;
+    w->number++;
+    w->at = out->hi;
+    return 1;
 }

@@ -27,12 +27,32 @@ typedef struct wr_want {
 } wr_want;
 
 typedef struct wr_window {
-    int64_t lo, hi;      /* range of the file */
-    weir_pattern *cover; /* the caller's from now on */
+    int64_t lo, hi; /* range of the file */
+    weir_pattern *cover;
     bool holes, overlap;
+    bool kept;          /* the cover belongs to a course */
     const char *method; /* "sieve" or "list" */
     const char *reason;
 } wr_window;
+
+/* When the window is through. */
+void wr_window_release(wr_window *w);
+
+/* The windows of the latest walk, kept: one that repeats it, because a program accesses the same
+ * sections again, finds them made. */
+typedef struct wr_course {
+    wr_hash key; /* of everything the walk depends on */
+    bool whole;  /* all its windows are here */
+    bool full;   /* there were too many */
+    int64_t bytes;
+    int64_t count, room;
+    wr_window *window;
+} wr_course;
+
+enum { WR_COURSE_BYTES = 1 << 20 };
+
+/* {0} is an empty one. */
+void wr_course_release(wr_course *course);
 
 /* A walk over the windows of one realm. Takes 1.5 MiB of memory at most while it is under way. */
 typedef struct wr_windows {
@@ -41,7 +61,10 @@ typedef struct wr_windows {
     const weir_pattern *realm;
     int64_t count;
     const wr_want *wants;
-    int64_t at; /* everything below is done */
+    wr_course *course; /* or NULL */
+    bool repeats;      /* it is in the course */
+    int64_t number;    /* of the next window */
+    int64_t at;        /* everything below is done */
     uint64_t *bits;
     int64_t bit_words;
     struct wr_piece *pieces;
@@ -51,7 +74,11 @@ typedef struct wr_windows {
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants);
 
-/* 1 and the next window, 0 after the last one, or a negative code. */
+/* Repeats the course if it is the same walk, or records this one; every window of the one before
+ * must have been released. */
+void wr_windows_remember(wr_windows *w, wr_course *course);
+
+/* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);
 
 void wr_windows_release(wr_windows *w);

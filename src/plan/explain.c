@@ -10,8 +10,9 @@
 #include "plan/cover.h"
 #include "weir/plan.h"
 
-/* Costs of a page cache, where nothing was measured. */
-enum { READ_CALL_NS = 600, WRITE_CALL_NS = 2000, MIB_NS = 150000 };
+/* Of a page cache, where nothing was measured. */
+static const wr_price built_in[] = {
+    [WR_READ] = {600, 150000, 200}, [WR_WRITE] = {2000, 150000, 200}};
 
 enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, MOST_ROWS = 32, MOST_RUNS = 400 };
 
@@ -24,7 +25,6 @@ struct weir_plan {
     weir_plan_request request;
     wr_plan_input in;
     wr_plan plan;
-    int *node_of;
     wr_want *wants;
     int64_t wants_count;
 };
@@ -68,53 +68,31 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     const weir_plan_request *r = &p->request;
     enum wr_direction direction = r->write ? WR_WRITE : WR_READ;
     int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
-    p->in = (wr_plan_input){
-        .direction = direction,
-        .ranks = r->ranks,
-        .nodes = (r->ranks + per_node - 1) / per_node,
-        .cores = r->cores ? r->cores : wr_min(per_node, r->ranks),
-        .wanted = *wanted,
-        .file_size = r->file_size,
-        .unit = wr_max(1, r->unit),
-        .align = wr_max(t->realm_align, t->striping_unit),
-        .realms = t->realms.which,
-        .aggregators = t->aggregators,
-        .collective = t->collective[direction].which,
-        .access = t->access[direction].which,
-        .access_extent = t->access[direction].number,
-        .exchange = t->exchange.which,
-        .window = t->window,
-        .buffer = t->cb_buffer_size,
-        .call_ns = r->write ? WRITE_CALL_NS : READ_CALL_NS,
-        .mib_ns = MIB_NS,
-        .scaling = 200,
-        .read_call_ns = READ_CALL_NS,
-        .read_mib_ns = MIB_NS,
-    };
-    for (int i = 0; i < r->ranks; i++)
-        p->node_of[i] = i / per_node;
+    p->in = wr_plan_input_tuned(direction, t, built_in);
+    p->in.ranks = r->ranks;
+    p->in.nodes = (r->ranks + per_node - 1) / per_node;
+    p->in.cores = r->cores ? r->cores : wr_min(per_node, r->ranks);
+    p->in.wanted = *wanted;
+    p->in.file_size = r->file_size;
+    p->in.unit = wr_max(1, r->unit);
 }
 
 /* What every rank wants, and all together. */
 static int survey(weir_plan *p, wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
-    wr_summary *parts = wr_alloc_array(r->ranks, sizeof *parts);
     p->wants = wr_alloc_array(r->ranks, sizeof *p->wants);
-    p->node_of = wr_alloc_array(r->ranks, sizeof *p->node_of);
-    if (!parts || !p->wants || !p->node_of) {
-        wr_free(parts);
+    if (!p->wants)
         return WEIR_ENOMEM;
-    }
     for (int i = 0; i < r->ranks; i++) {
         const weir_pattern *pattern = r->patterns[i];
         int64_t bytes = pattern ? weir_pattern_bytes(pattern) : 0;
-        parts[i] = bytes ? wr_summary_of(pattern, 0, bytes) : (wr_summary){0};
-        if (bytes)
-            p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
+        if (!bytes)
+            continue;
+        wr_summary part = wr_summary_of(pattern, 0, bytes);
+        wr_summary_add(wanted, &part);
+        p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
     }
-    *wanted = wr_summary_join(r->ranks, parts);
-    wr_free(parts);
     return 0;
 }
 
@@ -148,7 +126,6 @@ void weir_plan_free(weir_plan *plan)
 {
     if (!plan)
         return;
-    wr_free(plan->node_of);
     wr_free(plan->wants);
     wr_free(plan);
 }
@@ -207,7 +184,7 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum,
         sum->calls += weir_pattern_pieces(window.cover) * (1 + twice);
         sum->moved += weir_pattern_bytes(window.cover) * (1 + twice);
         visit(w, p, &window, number);
-        weir_pattern_free(window.cover);
+        wr_window_release(&window);
     }
     wr_windows_release(&walk);
     weir_pattern_free(realm);
@@ -226,9 +203,9 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
 {
     for (int64_t i = 0; i < p->plan.aggregators; i++) {
         int64_t first = p->plan.base + i * p->plan.block;
-        say(w, "realm %lld of rank %d: %lld bytes from %lld on", (long long)i,
-            wr_plan_aggregator(&p->plan, i, p->in.ranks, p->in.nodes, p->node_of),
-            (long long)p->plan.block, (long long)first);
+        say(w, "realm %lld of rank %lld: %lld bytes from %lld on", (long long)i,
+            (long long)wr_plan_place(&p->plan, i, p->in.ranks), (long long)p->plan.block,
+            (long long)first);
         if (p->plan.period)
             say(w, ", and again every %lld", (long long)p->plan.period);
         say(w, "\n");
@@ -246,8 +223,8 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
     const wr_plan *p = &plan->plan;
     say_input(&w, plan);
     say(&w, "plan: %s, because: %s; together about %lld us, alone about %lld us\n",
-        p->collective ? "together" : "alone", p->reason, (long long)p->price_together / 1000,
-        (long long)p->price_alone / 1000);
+        p->collective ? "together" : "alone", wr_plan_reason(p),
+        (long long)p->price_together / 1000, (long long)p->price_alone / 1000);
     if (!p->collective)
         return w.length;
     int code = say_realms(&w, plan, &sum);
@@ -327,7 +304,7 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
         "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
         WIDTH, height);
     say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s</text>\n", LEFT,
-        (long long)plan->plan.lo, (long long)plan->plan.hi, plan->plan.reason);
+        (long long)plan->plan.lo, (long long)plan->plan.hi, wr_plan_reason(&plan->plan));
     for (int64_t i = 0; i < shown; i++, row++) {
         label(&w, row, "rank", plan->wants[i].rank);
         draw_pattern(&w, plan, (band){row, "#3b6ea5"}, plan->wants[i].pattern);

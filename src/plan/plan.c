@@ -5,10 +5,10 @@
 #include "base/error.h"
 
 enum {
-    COPY_MIB_NS = 120000,  /* copying a MiB between two memories */
-    MEETING_NS = 1000,     /* a rank's share of a barrier */
-    MEETINGS = 3,          /* barriers of a call: entry, exit, and the rounds' first */
-    SMALL_REALM = 64 << 10 /* a realm smaller than this is not worth an aggregator */
+    COPY_MIB_NS = 120000,   /* copying a MiB between two memories */
+    MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
+    MEETING_NS = 1500,      /* a rank's share of a round */
+    SMALL_REALM = 64 << 10  /* a realm smaller than this is not worth an aggregator */
 };
 
 wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end)
@@ -21,25 +21,111 @@ wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end
     s.active = s.apart = 1;
     /* the share of the runs that the share of the data has, at least one */
     s.runs = root->runs == 1 ? 1 : wr_max(1, s.bytes / wr_max(1, root->bytes / root->runs));
+    s.once_runs = s.runs;
     wr_pattern_bounds_of(pattern, begin, end, &s.lo, &s.hi);
+    s.spans = s.hi - s.lo;
+    s.once_bytes = wr_min(s.bytes, s.spans);
+    s.step_at = s.lo;
+    if (root->kind == WR_LOOP && begin == 0) {
+        const wr_node *step = &pattern->node[root->child];
+        s.stride = root->stride;
+        s.steps = wr_max(1, s.bytes / step->bytes);
+        s.step_bytes = step->bytes;
+        s.step_runs = step->runs;
+        s.step_span = s.step_hi = step->hi;
+    }
     return s;
 }
 
-wr_summary wr_summary_join(int64_t count, const wr_summary *parts)
+/* Where all are loops of one stride, what a step of them together spans. */
+static void join_steps(wr_summary *all, const wr_summary *part)
 {
-    wr_summary all = {.apart = 1};
-    for (int64_t i = 0; i < count; i++) {
-        const wr_summary *p = &parts[i];
-        if (p->lo == p->hi)
-            continue;
-        all.apart = all.apart && p->apart && (!all.active || p->lo >= all.hi);
-        all.lo = all.active ? wr_min(all.lo, p->lo) : p->lo;
-        all.hi = all.active ? wr_max(all.hi, p->hi) : p->hi;
-        all.bytes += p->bytes;
-        all.runs += p->runs;
-        all.active += p->active;
+    if (all->stride != part->stride || all->stride <= 0) {
+        all->stride = 0;
+        return;
     }
-    return all;
+    int64_t shift = part->lo - all->step_at;
+    shift -= wr_div_floor(shift, all->stride) * all->stride;
+    if (shift > all->stride / 2)
+        shift -= all->stride;
+    all->steps += part->steps;
+    all->step_lo = wr_min(all->step_lo, shift);
+    all->step_hi = wr_max(all->step_hi, shift + part->step_hi);
+    all->step_span = wr_max(all->step_span, part->step_span);
+    all->step_bytes = wr_max(all->step_bytes, part->step_bytes);
+    all->step_runs = wr_max(all->step_runs, part->step_runs);
+}
+
+/* Steps of the file, however many ranks take them. */
+static int64_t steps_once(const wr_summary *w)
+{
+    return wr_min(w->steps, (w->hi - w->lo) / w->stride + 1);
+}
+
+/* What a step of all ranks together spans. */
+static int64_t step_once(const wr_summary *w)
+{
+    return wr_min(w->step_hi - w->step_lo, w->stride);
+}
+
+/* Ranks that begin at the same place of a stride want the same runs; others fill what their step
+ * spans, or have as many runs as they say. */
+static void estimate_once(wr_summary *all)
+{
+    int64_t span = all->hi - all->lo, bytes;
+    all->once_bytes = wr_min(all->bytes, span);
+    all->once_runs = all->bytes < span ? all->runs : 1;
+    if (all->stride <= 0)
+        return;
+    int64_t steps = steps_once(all);
+    bool same = step_once(all) == all->step_span;
+    if (wr_mul(steps, same ? all->step_bytes : step_once(all), &bytes))
+        all->once_bytes = wr_min(all->once_bytes, bytes);
+    if (same)
+        all->once_runs = wr_min(all->runs, steps * all->step_runs);
+    else if (all->bytes / steps >= step_once(all))
+        all->once_runs = wr_min(all->runs, steps);
+}
+
+void wr_summary_add(wr_summary *all, const wr_summary *part)
+{
+    if (part->lo == part->hi)
+        return;
+    if (!all->active) {
+        *all = *part;
+        return;
+    }
+    all->apart = all->apart && part->apart && part->lo >= all->hi;
+    join_steps(all, part);
+    all->lo = wr_min(all->lo, part->lo);
+    all->hi = wr_max(all->hi, part->hi);
+    all->bytes += part->bytes;
+    all->runs += part->runs;
+    all->spans += part->spans;
+    all->active += part->active;
+    estimate_once(all);
+}
+
+wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *t,
+                                  const wr_price price[2])
+{
+    return (wr_plan_input){
+        .direction = direction,
+        .align = wr_max(t->realm_align, t->striping_unit),
+        .realms = t->realms.which,
+        .aggregators = t->aggregators,
+        .collective = t->collective[direction].which,
+        .access = t->access[direction].which,
+        .access_extent = t->access[direction].number,
+        .exchange = t->exchange.which,
+        .window = t->window,
+        .buffer = t->cb_buffer_size,
+        .call_ns = price[direction].call_ns,
+        .mib_ns = wr_max(price[direction].mib_ns, MEMORY_MIB_NS),
+        .scaling = price[direction].scaling,
+        .read_call_ns = price[WR_READ].call_ns,
+        .read_mib_ns = wr_max(price[WR_READ].mib_ns, MEMORY_MIB_NS),
+    };
 }
 
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
@@ -69,33 +155,62 @@ static int64_t workers(const wr_plan_input *in, int64_t ranks)
     return wr_max(1, wr_min(ranks, in->cores * in->nodes));
 }
 
-/* Every rank moves its own runs: one call each, or a sieve over its span if that is cheaper. */
+/* One way of moving something: so many runs, or, where there are steps, each of them whole, or all
+ * that lies between first and last in pieces. */
+typedef struct wr_way {
+    int64_t calls, bytes;
+} wr_way;
+
+/* The cheapest; when writing, what has holes must be read first. */
+static int64_t cheapest(const wr_plan_input *in, wr_way list, wr_way steps, wr_way sieve)
+{
+    int64_t best = cost(list.calls, list.bytes, in->call_ns, in->mib_ns);
+    const wr_way whole[] = {steps, sieve};
+    for (int i = 0; i < 2; i++) {
+        if (!whole[i].calls)
+            continue;
+        int64_t price = cost(whole[i].calls, whole[i].bytes, in->call_ns, in->mib_ns);
+        if (in->direction == WR_WRITE && list.bytes < whole[i].bytes)
+            price += cost(whole[i].calls, whole[i].bytes, in->read_call_ns, in->read_mib_ns);
+        best = wr_min(best, price);
+    }
+    return best;
+}
+
+static wr_way in_steps(const wr_summary *w, int64_t steps, int64_t span)
+{
+    wr_way way = {0};
+    if (w->stride > 0 && wr_mul(steps, span, &way.bytes))
+        way.calls = steps;
+    return way;
+}
+
+/* Every rank moves its own, and does not read before it writes. What several ranks want comes from
+ * a cache all but once. */
 static int64_t price_alone(const wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;
-    int64_t runs = w->runs / wr_max(1, w->active) + 1, bytes = w->bytes / wr_max(1, w->active);
-    int64_t list = cost(runs, bytes, in->call_ns, in->mib_ns), best = list;
+    wr_way list = {w->runs, w->once_bytes}, steps = {0}, sieve = {0};
     if (in->direction == WR_READ) {
-        int64_t span = w->apart ? (w->hi - w->lo) / wr_max(1, w->active) : w->hi - w->lo;
-        int64_t sieve = cost(1, span, in->call_ns, in->mib_ns + COPY_MIB_NS);
-        best = wr_min(list, sieve);
+        steps = in_steps(w, w->steps, w->step_span);
+        sieve = (wr_way){w->active, w->spans};
     }
-    return best * w->active / workers(in, w->active);
+    int64_t again = mib(w->bytes - w->once_bytes, COPY_MIB_NS);
+    return (cheapest(in, list, steps, sieve) + again) / workers(in, w->active);
 }
 
-/* Aggregators move the union, at most what is wanted in all and at most the span, and everybody
- * copies its part. */
+/* Aggregators move everything once, and everybody copies its part. */
 static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
 {
     const wr_summary *w = &in->wanted;
     int64_t span = w->hi - w->lo;
-    int64_t list = cost(w->runs, wr_min(w->bytes, span), in->call_ns, in->mib_ns);
-    int64_t sieve = cost(span / in->window + 1, span, in->call_ns, in->mib_ns);
-    if (in->direction == WR_WRITE && w->bytes < span)
-        sieve += cost(span / in->window + 1, span, in->read_call_ns, in->read_mib_ns);
-    int64_t file = wr_min(list, sieve) / workers(in, aggregators);
+    wr_way list = {w->once_runs, w->once_bytes}, steps = {0};
+    if (w->stride > 0)
+        steps = in_steps(w, steps_once(w), step_once(w));
+    wr_way sieve = {span / in->window + 1, span};
+    int64_t file = cheapest(in, list, steps, sieve) / workers(in, aggregators);
     int64_t copy = mib(w->bytes, COPY_MIB_NS) / workers(in, w->active);
-    int64_t rounds = wr_min(w->bytes, span) / in->window / aggregators + MEETINGS;
+    int64_t rounds = w->once_bytes / in->window / aggregators + 1;
     return file + copy + rounds * MEETING_NS * in->ranks;
 }
 
@@ -109,24 +224,34 @@ static int64_t count_aggregators(const wr_plan_input *in)
     return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
 }
 
-static void choose(const wr_plan_input *in, wr_plan *out)
+static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
 {
-    out->price_together = price_together(in, out->aggregators);
-    out->price_alone = price_alone(in);
-    if (in->collective == WR_SWITCH_ALWAYS) {
-        out->collective = 1;
-        out->reason = "collective=always";
-    } else if (in->collective == WR_SWITCH_NEVER) {
-        out->reason = "collective=never";
-    } else if (in->wanted.active == 0) {
-        out->reason = "nothing is wanted";
-    } else if (in->direction == WR_WRITE && !in->wanted.apart) {
-        out->collective = 1;
-        out->reason = "writes are not known to be apart";
-    } else {
-        out->collective = out->price_together < out->price_alone;
-        out->reason = out->collective ? "cheaper together" : "cheaper alone";
-    }
+    if (in->collective == WR_SWITCH_ALWAYS)
+        return WR_TUNED_ALWAYS;
+    if (in->collective == WR_SWITCH_NEVER)
+        return WR_TUNED_NEVER;
+    if (in->wanted.active == 0)
+        return WR_NOTHING_WANTED;
+    if (in->direction == WR_WRITE && !in->wanted.apart)
+        return WR_MAY_OVERLAP;
+    return plan->price_together < plan->price_alone ? WR_CHEAPER_TOGETHER : WR_CHEAPER_ALONE;
+}
+
+static const struct {
+    bool together;
+    const char *text;
+} reasons[] = {
+    [WR_TUNED_ALWAYS] = {true, "collective=always"},
+    [WR_TUNED_NEVER] = {false, "collective=never"},
+    [WR_NOTHING_WANTED] = {false, "nothing is wanted"},
+    [WR_MAY_OVERLAP] = {true, "writes are not known to be apart"},
+    [WR_CHEAPER_TOGETHER] = {true, "cheaper together"},
+    [WR_CHEAPER_ALONE] = {false, "cheaper alone"},
+};
+
+const char *wr_plan_reason(const wr_plan *plan)
+{
+    return reasons[plan->reason].text;
 }
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out)
@@ -137,18 +262,10 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     *out = (wr_plan){.lo = in->wanted.lo, .hi = in->wanted.hi};
     out->window = wr_max(1, wr_min(in->window, in->buffer / 2));
     out->aggregators = count_aggregators(in);
-    choose(in, out);
+    out->price_together = price_together(in, out->aggregators);
+    out->price_alone = price_alone(in);
+    out->reason = choose(in, out);
+    out->collective = reasons[out->reason].together;
     rule->cut(in, out);
-    return 0;
-}
-
-int wr_plan_aggregator(const wr_plan *plan, int64_t i, int64_t ranks, int64_t nodes,
-                       const int *node_of)
-{
-    int64_t place = i * ranks / plan->aggregators; /* among the ranks sorted by node */
-    for (int node = 0; node < nodes; node++)
-        for (int64_t r = 0; r < ranks; r++)
-            if (node_of[r] == node && place-- == 0)
-                return (int)r;
     return 0;
 }

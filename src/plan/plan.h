@@ -15,19 +15,31 @@
 
 /* What one rank wants, or all of them together. */
 typedef struct wr_summary {
-    int64_t lo, hi; /* bounds; lo == hi: nothing */
-    int64_t bytes;  /* data, counted once per rank */
-    int64_t runs;
-    int64_t active; /* ranks that want something */
-    int64_t apart;  /* 1: their bounds are known not to overlap */
+    int64_t lo, hi;                /* bounds; lo == hi: nothing */
+    int64_t bytes, runs;           /* counted once per rank */
+    int64_t once_bytes, once_runs; /* counted once however many ranks want them: an estimate */
+    int64_t spans;                 /* the ranks' hi - lo, added up */
+    int64_t active;                /* ranks that want something */
+    int64_t apart;                 /* 1: their bounds are known not to overlap */
+    /* where all are loops of one stride, and otherwise stride 0 */
+    int64_t stride;
+    int64_t steps;                     /* counted once per rank */
+    int64_t step_bytes, step_runs;     /* of one rank, the most */
+    int64_t step_span;                 /* of one rank, the longest, and of all: */
+    int64_t step_lo, step_hi, step_at; /* from step_at, the first rank's lo, on */
 } wr_summary;
 
 /* Of one request; `begin` and `end` are data positions of the pattern. */
 wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end);
 
-/* Of several; `apart` is found out by comparing bounds in the order given, which is enough where
- * ranks own ascending parts of a file. */
-wr_summary wr_summary_join(int64_t count, const wr_summary *parts);
+/* Adds the next rank's; start with {0}. `apart` is found out by comparing bounds in the order given,
+ * which is enough where ranks own ascending parts of a file. */
+void wr_summary_add(wr_summary *all, const wr_summary *part);
+
+/* What the storage asks for transfers in one direction. */
+typedef struct wr_price {
+    int64_t call_ns, mib_ns, scaling;
+} wr_price;
 
 /* Everything a plan depends on. All fields are int64_t, so that it can be hashed and printed. */
 typedef struct wr_plan_input {
@@ -44,16 +56,33 @@ typedef struct wr_plan_input {
     int64_t read_call_ns, read_mib_ns;
 } wr_plan_input;
 
+/* The part of an input that tunables and prices, by direction, make up; the rest is the caller's. */
+wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *tunables,
+                                  const wr_price price[2]);
+
+/* Why together or alone. */
+enum wr_reason {
+    WR_TUNED_ALWAYS,
+    WR_TUNED_NEVER,
+    WR_NOTHING_WANTED,
+    WR_MAY_OVERLAP,
+    WR_CHEAPER_TOGETHER,
+    WR_CHEAPER_ALONE
+};
+
+/* Numbers only: equal byte for byte on all ranks. */
 typedef struct wr_plan {
     int64_t collective; /* 1: through aggregators; 0: every rank for itself */
+    int64_t reason;     /* enum wr_reason */
     int64_t aggregators;
     int64_t base, block; /* realm i has the bytes from base + i * block on, `block` of them, */
     int64_t period;      /* and again every `period` bytes; 0: once */
     int64_t lo, hi;      /* what is accessed */
     int64_t window;      /* most data in a round */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
-    const char *reason;                  /* why together or alone */
 } wr_plan;
+
+const char *wr_plan_reason(const wr_plan *plan);
 
 /* A way of cutting realms: sets base, block and period for out->aggregators realms. */
 typedef struct wr_realm_rule {
@@ -79,9 +108,11 @@ int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);
 /* Checks L1 on realms given as patterns; WEIR_EINVAL names what is wrong. */
 int wr_realms_verify(int64_t count, const weir_pattern *const *realms, int64_t lo, int64_t hi);
 
-/* The rank of aggregator i: spread evenly over the ranks sorted by node, so that each node has its
- * share, and adjacent realms. node_of has `ranks` entries. */
-int wr_plan_aggregator(const wr_plan *plan, int64_t i, int64_t ranks, int64_t nodes,
-                       const int *node_of);
+/* Where aggregator i is among the ranks sorted by node: spread evenly, so that each node has its
+ * share, and adjacent realms. */
+static inline int64_t wr_plan_place(const wr_plan *plan, int64_t i, int64_t ranks)
+{
+    return i * ranks / plan->aggregators;
+}
 
 #endif

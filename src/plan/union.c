@@ -14,6 +14,11 @@ typedef struct wr_piece {
     int64_t lo, hi;
 } wr_piece;
 
+/* How pieces are joined. */
+typedef struct wr_join {
+    int64_t gap, spare;
+} wr_join;
+
 /* What one rank wants of the window and the realm, as batches. */
 static void start(const wr_windows *w, const wr_want *want, const wr_window *at, wr_meet *meet)
 {
@@ -84,20 +89,30 @@ static bool repeats(const wr_windows *w, int64_t i)
     return false;
 }
 
-/* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. */
-static int64_t join(wr_piece *pieces, int64_t count, int64_t gap, wr_window *out)
+/* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. A
+ * last piece that the window's end may have cut, of at most `spare` bytes, is left to the next
+ * window: covers of whole runs are regular, and copied in large batches. */
+static int64_t join(wr_piece *pieces, int64_t count, wr_join how, wr_window *out)
 {
     int64_t kept = 0;
+    bool holes = false, overlap = false; /* up to the last piece */
     out->holes = out->overlap = false;
     for (int64_t i = 0; i < count; i++) {
         wr_piece *last = kept ? &pieces[kept - 1] : NULL;
-        if (last && pieces[i].lo - last->hi <= gap) {
+        if (last && pieces[i].lo - last->hi <= how.gap) {
             out->overlap = out->overlap || pieces[i].lo < last->hi;
             out->holes = out->holes || pieces[i].lo > last->hi;
             last->hi = wr_max(last->hi, pieces[i].hi);
         } else {
+            holes = out->holes;
+            overlap = out->overlap;
             pieces[kept++] = pieces[i];
         }
+    }
+    if (kept > 1 && pieces[kept - 1].hi == out->hi && out->hi - pieces[kept - 1].lo <= how.spare) {
+        out->hi = pieces[--kept].lo;
+        out->holes = holes;
+        out->overlap = overlap;
     }
     return kept;
 }
@@ -132,7 +147,9 @@ static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
         return code;
     sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
     /* what lies between two dealt blocks is another realm's */
-    *used = join(w->pieces, *used, w->plan->period ? 0 : gap, at);
+    const wr_join how = {.gap = w->plan->period ? 0 : gap,
+                         .spare = at->hi < w->plan->hi ? w->plan->window / 8 : 0};
+    *used = join(w->pieces, *used, how, at);
     at->overlap = at->overlap || twice;
     return 0;
 }

@@ -228,7 +228,7 @@ static const wr_transport_ops local_ops = {
 static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node)
 {
     wr_transport *t = wr_alloc(sizeof *t);
-    int *numbers = wr_alloc_array(2 * (int64_t)h->ranks, sizeof *numbers);
+    int *numbers = wr_alloc_array(WR_NUMBERS * (int64_t)h->ranks, sizeof *numbers);
     if (!t || !numbers) {
         wr_free(t);
         wr_free(numbers);

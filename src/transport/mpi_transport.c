@@ -343,7 +343,7 @@ static int unify(MPI_Comm comm, wr_tunables *tunables, bool *differed)
     return code;
 }
 
-/* The transport, its state and 2 * size numbers; all or none. */
+/* The transport, its state and their numbers; all or none. */
 static wr_transport *alloc_all(MPI_Comm own, int **numbers)
 {
     int rank, size;
@@ -351,7 +351,7 @@ static wr_transport *alloc_all(MPI_Comm own, int **numbers)
     PMPI_Comm_size(own, &size);
     wr_transport *t = wr_alloc(sizeof *t);
     mpi_state *s = t ? wr_alloc(sizeof *s) : NULL;
-    *numbers = s ? wr_alloc_array(2 * (int64_t)size, sizeof **numbers) : NULL;
+    *numbers = s ? wr_alloc_array(WR_NUMBERS * (int64_t)size, sizeof **numbers) : NULL;
     if (!*numbers) {
         wr_free(s);
         wr_free(t);

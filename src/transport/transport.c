@@ -15,16 +15,26 @@ enum { TAG_REGION = WR_TAG_MAX + 1 };
 
 void wr_transport_place(wr_transport *t, int *numbers)
 {
+    int *start = numbers + 2 * (int64_t)t->size; /* by node, where its next rank goes */
     t->node_of = numbers;
-    t->local = numbers + t->size;
+    t->by_node = numbers + t->size;
     t->node = numbers[t->rank];
+    memset(start, 0, (size_t)t->size * sizeof *start);
     for (int i = 0; i < t->size; i++) {
         t->nodes = numbers[i] >= t->nodes ? numbers[i] + 1 : t->nodes;
-        if (numbers[i] != t->node)
-            continue;
+        start[numbers[i]]++;
+    }
+    t->local_size = start[t->node];
+    for (int node = 0, first = 0, next; node < t->nodes; node++, first = next) {
+        next = first + start[node];
+        start[node] = first;
+    }
+    t->local_first = start[t->node];
+    t->local = t->by_node + t->local_first;
+    for (int i = 0; i < t->size; i++) {
         if (i == t->rank)
-            t->local_rank = t->local_size;
-        t->local[t->local_size++] = i;
+            t->local_rank = start[t->node] - t->local_first;
+        t->by_node[start[numbers[i]]++] = i;
     }
 }
 

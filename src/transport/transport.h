@@ -83,10 +83,12 @@ struct wr_transport {
     int rank, size;
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
     int local_rank, local_size;
-    int *node_of;  /* of each rank */
-    int *local;    /* ranks of the own node, ascending */
-    int spins;     /* for wr_waiter: 0 where the node has more ranks than cores */
-    bool multiple; /* several threads may use it at once */
+    int *node_of;    /* of each rank */
+    int *by_node;    /* all ranks, sorted by node, ascending within it */
+    int *local;      /* ranks of the own node: a part of by_node, */
+    int local_first; /* from this place on */
+    int spins;       /* for wr_waiter: 0 where the node has more ranks than cores */
+    bool multiple;   /* several threads may use it at once */
     void *state;
 };
 
@@ -94,7 +96,8 @@ struct wr_transport {
 enum { WR_TAG_SPAN = 16, WR_TAG_MAX = 32000 };
 
 /* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the
- * second half of its 2 * size elements is filled here; ours from now on. */
+ * rest of its WR_NUMBERS * size elements is filled here; ours from now on. */
+enum { WR_NUMBERS = 3 };
 void wr_transport_place(wr_transport *t, int *numbers);
 void wr_transport_close(wr_transport *t);
 

@@ -54,7 +54,6 @@ static void random_input(rng *r, scene *s)
         .ranks = s->ranks,
         .nodes = 1,
         .cores = 2,
-        .wanted = wr_summary_join(s->ranks, s->summary),
         .file_size = rng_chance(r, 50) ? MODEL_SPAN : 100,
         .unit = rng_chance(r, 30) ? rng_within(r, 1, 100) : 1,
         .align = rng_chance(r, 30) ? rng_within(r, 1, 300) : 1,
@@ -71,6 +70,11 @@ static void random_input(rng *r, scene *s)
         .read_call_ns = rng_within(r, 0, 1000),
         .read_mib_ns = rng_within(r, 1, 100000000),
     };
+    for (int i = 0; i < s->ranks; i++)
+        wr_summary_add(&s->in.wanted, &s->summary[i]);
+    CHECK(s->in.wanted.once_bytes <= s->in.wanted.bytes);
+    CHECK(s->in.wanted.once_bytes <= s->in.wanted.hi - s->in.wanted.lo);
+    CHECK(s->in.wanted.once_runs <= s->in.wanted.runs);
 }
 
 /* A byte's place in a pattern, or -1. */
@@ -126,10 +130,45 @@ static void check_touches(const scene *s, const wr_window *w)
     }
 }
 
+/* The same walk again, out of the course; and another one, which must not be taken for it. */
+static void check_repetition(const scene *s, const weir_pattern *realm, wr_course *course)
+{
+    wr_windows made, found;
+    wr_window a, b;
+    int more;
+    wr_windows_init(&made, &s->in, &s->plan, realm, s->ranks, s->want);
+    wr_windows_init(&found, &s->in, &s->plan, realm, s->ranks, s->want);
+    wr_windows_remember(&found, course);
+    CHECK(found.repeats);
+    do {
+        more = wr_windows_next(&made, &a);
+        CHECK_EQUAL(wr_windows_next(&found, &b), more);
+        if (more == 1) {
+            CHECK(a.lo == b.lo && a.hi == b.hi && a.holes == b.holes && a.overlap == b.overlap);
+            CHECK(wr_hash_equal(a.cover->hash, b.cover->hash));
+            wr_window_release(&a);
+            wr_window_release(&b);
+        }
+    } while (more == 1);
+    wr_windows_release(&made);
+    wr_windows_release(&found);
+    wr_want other = s->want[0];
+    wr_plan_input in = s->in;
+    if (other.begin < other.end)
+        other.end--;
+    else
+        in.window++;
+    wr_windows_init(&found, &in, &s->plan, realm, 1, &other);
+    wr_windows_remember(&found, course);
+    CHECK(!found.repeats);
+    wr_windows_release(&found);
+}
+
 static void check_windows(const scene *s, const weir_pattern *realm, unsigned char *handled)
 {
     static int64_t in_realm[SPAN];
     wr_windows walk;
+    wr_course course = {0};
     wr_window w;
     int more;
     memset(in_realm, -1, sizeof in_realm);
@@ -139,13 +178,18 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
             in_realm[i] = 0;
     }
     wr_windows_init(&walk, &s->in, &s->plan, realm, s->ranks, s->want);
+    wr_windows_remember(&walk, &course);
+    CHECK(!walk.repeats);
     while ((more = wr_windows_next(&walk, &w)) == 1) {
         check_window(s, in_realm, &w, handled);
         check_touches(s, &w);
-        weir_pattern_free(w.cover);
+        wr_window_release(&w);
     }
     CHECK_EQUAL(more, 0);
     wr_windows_release(&walk);
+    if (course.whole)
+        check_repetition(s, realm, &course);
+    wr_course_release(&course);
 }
 
 static void check_one(rng *r)
@@ -174,20 +218,47 @@ static void check_one(rng *r)
         modelled_free(&s.request[i]);
 }
 
-/* Adjacent realms lie on one node, and every node has its share. */
-static void test_aggregators(void)
+/* Every aggregator is another rank, in ascending order, and nodes of equal size have equal shares. */
+static void test_places(void)
 {
-    int node_of[12] = {0, 0, 0, 0, 0, 1, 0, 1, 2, 2, 2, 2}; /* nodes of 6, 2 and 4 */
-    for (int64_t n = 1; n <= 12; n++) {
-        wr_plan plan = {.aggregators = n};
-        int used[12] = {0}, last_node = 0;
-        for (int64_t i = 0; i < n; i++) {
-            int rank = wr_plan_aggregator(&plan, i, 12, 3, node_of);
-            CHECK(!used[rank]++ && node_of[rank] >= last_node);
-            last_node = node_of[rank];
+    for (int64_t ranks = 1; ranks <= 40; ranks++)
+        for (int64_t n = 1; n <= ranks; n++) {
+            wr_plan plan = {.aggregators = n};
+            int64_t last = -1;
+            for (int64_t i = 0; i < n; i++) {
+                int64_t place = wr_plan_place(&plan, i, ranks);
+                CHECK(place > last && place < ranks);
+                CHECK(ranks % n || place == i * (ranks / n));
+                last = place;
+            }
         }
-        CHECK(n < 3 || last_node == 2);
+}
+
+/* What ranks want several times is counted once where they are in step. */
+static void test_once(void)
+{
+    wr_summary all = {0};
+    for (int rank = 0; rank < 4; rank++) { /* 100 runs of 40 bytes each, shifted by 10 of them */
+        weir_pattern *p;
+        CHECK(!weir_pattern_strided(7 + rank * 10000, 100, 40, 1000, &p));
+        wr_summary part = wr_summary_of(p, 0, 4000);
+        wr_summary_add(&all, &part);
+        weir_pattern_free(p);
     }
+    CHECK_EQUAL(all.bytes, 16000);
+    CHECK_EQUAL(all.runs, 400);
+    CHECK_EQUAL(all.once_runs, 130);
+    CHECK_EQUAL(all.once_bytes, 130 * 40);
+    all = (wr_summary){0};
+    for (int rank = 0; rank < 25; rank++) { /* side by side: they fill each stride */
+        weir_pattern *p;
+        CHECK(!weir_pattern_strided(rank * 40, 100, 40, 1000, &p));
+        wr_summary part = wr_summary_of(p, 0, 4000);
+        wr_summary_add(&all, &part);
+        weir_pattern_free(p);
+    }
+    CHECK_EQUAL(all.once_bytes, 100000);
+    CHECK(all.once_runs <= 100);
 }
 
 static void test_verifier(void)
@@ -210,7 +281,8 @@ int main(void)
 {
     uint64_t seed = test_seed();
     int64_t cases = test_cases(1500, 50000);
-    test_aggregators();
+    test_places();
+    test_once();
     test_verifier();
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
