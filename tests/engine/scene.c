@@ -116,16 +116,19 @@ void scene_make(rng *r, scene *s)
     for (int i = 0; i < CALLS; i++) {
         call *c = &s->calls[i];
         *c = (call){0};
-        c->write = i == 0 || rng_chance(r, 40);
-        c->together = !(apart && c->write) && !rng_chance(r, 10);
+        const call *last = i > 0 && rng_chance(r, 30) ? c - 1 : NULL; /* the same places again */
+        c->write = last ? last->write : i == 0 || rng_chance(r, 40);
+        c->together = last ? last->together : !(apart && c->write) && !rng_chance(r, 10);
+        c->places = last ? last->places : rng_next(r);
+        rng places = {c->places};
         for (int k = 0; k < s->ranks; k++) {
             part *p = &c->part[k];
             /* alone, the order of ranks is not defined: only one of them writes */
             bool silent = c->write && !c->together && k > 0;
-            p->where = random_where(r, c->write);
+            p->where = random_where(&places, c->write);
             while (silent && p->where.bytes) {
                 modelled_free(&p->where);
-                p->where = random_where(r, c->write);
+                p->where = random_where(&places, c->write);
             }
             random_memory(r, p);
             fill(r, p->before, MEMORY);

@@ -21,6 +21,7 @@ typedef struct part {
 
 typedef struct call {
     bool write, together, past_end;
+    uint64_t places; /* seed of the patterns in the file */
     part part[SCENE_RANKS];
 } call;
 
