@@ -75,16 +75,6 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
     return d.outcome;
 }
 
-static bool may_sieve(const wr_port *port, const wr_access_request *a)
-{
-    int64_t access = port->tunables.access[a->direction].which;
-    if (access == WR_ACCESS_LIST || access == WR_ACCESS_NAIVE)
-        return false;
-    /* a write that reads first endangers neighbours: only if asked for, and if reading is allowed
-     */
-    return a->direction == WR_READ || (access == WR_ACCESS_SIEVE && port->can_read);
-}
-
 /* One window through a buffer. */
 static int move_window(wr_port *port, const wr_access_request *a, const wr_window *w, char *buffer,
                        int64_t *stop)
@@ -110,19 +100,18 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
     return code;
 }
 
-static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const wr_summary *wanted)
+static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const wr_plan_input *in)
 {
-    wr_plan_input in = wr_port_input(port, a->direction, wanted, 0);
-    wr_plan plan = {.aggregators = 1, .lo = wanted->lo, .hi = wanted->hi};
+    const wr_summary *wanted = &in->wanted;
+    wr_plan plan = wr_plan_alone(wanted, port->tunables.sieve_buffer[a->direction]);
     wr_want want = {a->file, a->begin, a->end, 0};
     wr_windows walk;
     wr_window w;
     wr_outcome o = {.stop = INT64_MAX};
     weir_pattern *realm = NULL;
-    plan.window = port->tunables.sieve_buffer[a->direction];
     char *buffer = wr_alloc(wr_min(plan.window, wanted->hi - wanted->lo));
-    o.code = buffer ? weir_pattern_contiguous(plan.lo, plan.hi - plan.lo, &realm) : WEIR_ENOMEM;
-    wr_windows_init(&walk, &in, &plan, realm, 1, &want);
+    o.code = buffer ? wr_plan_realm(&plan, 0, &realm) : WEIR_ENOMEM;
+    wr_windows_init(&walk, in, &plan, realm, 1, &want);
     for (int more = 1; !o.code && more && o.stop == INT64_MAX;) {
         more = wr_windows_next(&walk, &w);
         if (more < 0)
@@ -145,9 +134,11 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
     wr_summary wanted = wr_summary_of(a->file, a->begin, a->end);
     if (!wanted.active)
         return (wr_outcome){.stop = INT64_MAX};
-    bool one_run = wanted.hi - wanted.lo == wanted.bytes;
-    if (!one_run && may_sieve(port, a))
-        return move_windows(port, a, &wanted);
+    if (wanted.hi - wanted.lo != wanted.bytes) {
+        wr_plan_input in = wr_port_input(port, a->direction, &wanted, 0);
+        if (wr_plan_may_sieve(&in))
+            return move_windows(port, a, &in);
+    }
     bool lock = a->direction == WR_WRITE && !port->sole;
     int code = lock ? wr_port_lock(port, true, wanted.lo, wanted.hi) : 0;
     if (code)

@@ -23,6 +23,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.unit = port->unit;
     in.align = wr_max(in.align, port->align);
     in.block = port->block;
+    in.blind = direction == WR_WRITE && !port->can_read;
     return in;
 }
 

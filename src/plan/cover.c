@@ -176,7 +176,7 @@ static int64_t gap_worth(const wr_windows *w)
 {
     const wr_plan_input *in = w->in;
     if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE ||
-        in->access == WR_ACCESS_EXTENT)
+        in->access == WR_ACCESS_EXTENT || in->blind)
         return 0;
     int64_t mib_ns = in->mib_ns + (in->direction == WR_WRITE ? 2 * in->read_mib_ns : 0);
     int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
@@ -209,13 +209,13 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
 static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, wr_window *out)
 {
     int sieve;
-    switch (w->in->access) {
+    switch (w->in->blind ? WR_ACCESS_LIST : w->in->access) {
     case WR_ACCESS_SIEVE:
         out->reason = "access=sieve";
         sieve = true;
         break;
     case WR_ACCESS_LIST:
-        out->reason = "access=list";
+        out->reason = w->in->blind ? "the file cannot be read" : "access=list";
         sieve = false;
         break;
     case WR_ACCESS_NAIVE:
@@ -257,6 +257,10 @@ static int make_next(wr_windows *w, wr_window *out)
     if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, gap_worth(w), out);
+        while (code == 1 && w->in->blind && out->hi - out->lo > 1) {
+            out->hi = out->lo + (out->hi - out->lo) / 2;
+            code = wr_union_list(w, 0, out);
+        }
         if (code == 1) { /* more runs than can be listed */
             out->hi = realm_end(w, out->lo, w->plan->window);
             out->method = "sieve";

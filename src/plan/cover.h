@@ -54,7 +54,9 @@ enum { WR_COURSE_BYTES = 1 << 20 };
 /* {0} is an empty one. */
 void wr_course_release(wr_course *course);
 
-/* A walk over the windows of one realm. Takes 1.5 MiB of memory at most while it is under way. */
+enum { WR_WALK_BYTES = 3 << 19 };
+
+/* A walk over the windows of one realm. Takes WR_WALK_BYTES of memory at most while under way. */
 typedef struct wr_windows {
     const wr_plan_input *in; /* borrowed, like everything given to init */
     const wr_plan *plan;

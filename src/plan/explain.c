@@ -25,6 +25,7 @@ struct weir_plan {
     weir_plan_request request;
     wr_plan_input in;
     wr_plan plan;
+    int64_t sieve_buffer;
     wr_want *wants;
     int64_t wants_count;
 };
@@ -75,6 +76,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.wanted = *wanted;
     p->in.file_size = r->file_size;
     p->in.unit = wr_max(1, r->unit);
+    p->sieve_buffer = t->sieve_buffer[direction];
 }
 
 /* What every rank wants, and all together. */
@@ -140,6 +142,8 @@ static void say_input(writer *w, const weir_plan *p)
         (long long)in->wanted.bytes, (long long)in->wanted.runs, (long long)in->wanted.active,
         (long long)in->wanted.lo, (long long)in->wanted.hi,
         in->wanted.apart ? ", ranks apart" : "");
+    say(w, "  counted once: about %lld bytes in %lld runs\n", (long long)in->wanted.once_bytes,
+        (long long)in->wanted.once_runs);
     say(w, "  realms=%s unit=%lld align=%lld window=%lld buffer=%lld\n",
         wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
         (long long)in->window, (long long)in->buffer);
@@ -149,7 +153,7 @@ static void say_input(writer *w, const weir_plan *p)
 
 /* What all windows of all realms come to. */
 typedef struct total {
-    int64_t windows, calls, moved;
+    int64_t windows, rounds, calls, moved;
 } total;
 
 static void say_window(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
@@ -165,20 +169,16 @@ static void say_window(writer *w, const weir_plan *p, const wr_window *window, i
         p->in.direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
 }
 
-/* Calls `visit` for each window of realm i; counts in *sum. */
-static int walk_realm(const weir_plan *p, int64_t i, total *sum,
-                      void (*visit)(writer *w, const weir_plan *p, const wr_window *window,
-                                    int64_t number),
-                      writer *w)
+typedef void visitor(writer *w, const weir_plan *p, const wr_window *window, int64_t number);
+
+/* Calls `visit` for each window of the walk over `realm`, which is freed; counts in *sum. */
+static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, visitor *visit,
+                         writer *w)
 {
-    weir_pattern *realm;
-    wr_windows walk;
     wr_window window;
-    int more = wr_plan_realm(&p->plan, i, &realm);
-    if (more)
-        return more;
-    wr_windows_init(&walk, &p->in, &p->plan, realm, p->wants_count, p->wants);
-    for (int64_t number = 0; (more = wr_windows_next(&walk, &window)) == 1; number++) {
+    int64_t number = 0;
+    int more;
+    for (; (more = wr_windows_next(walk, &window)) == 1; number++) {
         bool twice = p->in.direction == WR_WRITE && window.holes;
         sum->windows++;
         sum->calls += weir_pattern_pieces(window.cover) * (1 + twice);
@@ -186,9 +186,22 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum,
         visit(w, p, &window, number);
         wr_window_release(&window);
     }
-    wr_windows_release(&walk);
-    weir_pattern_free(realm);
+    sum->rounds = wr_max(sum->rounds, number);
+    wr_windows_release(walk);
     return more;
+}
+
+static int walk_realm(const weir_plan *p, int64_t i, total *sum, visitor *visit, writer *w)
+{
+    weir_pattern *realm;
+    wr_windows walk;
+    int code = wr_plan_realm(&p->plan, i, &realm);
+    if (code)
+        return code;
+    wr_windows_init(&walk, &p->in, &p->plan, realm, p->wants_count, p->wants);
+    code = visit_windows(p, &walk, sum, visit, w);
+    weir_pattern_free(realm);
+    return code;
 }
 
 static void say_few_windows(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
@@ -197,6 +210,11 @@ static void say_few_windows(writer *w, const weir_plan *p, const wr_window *wind
         say_window(w, p, window, number);
     else if (number == SHOWN)
         say(w, "  ...\n");
+}
+
+static void say_nothing(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+{
+    (void)w, (void)p, (void)window, (void)number;
 }
 
 static int say_realms(writer *w, const weir_plan *p, total *sum)
@@ -216,6 +234,65 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
     return 0;
 }
 
+/* A rank for itself: straight from its memory, a call a run, or through windows. */
+static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *sum)
+{
+    wr_summary own = wr_summary_of(want->pattern, want->begin, want->end);
+    bool shown = want->rank < SHOWN;
+    if (want->rank == SHOWN)
+        say(w, "...\n");
+    if (own.hi - own.lo == own.bytes || !wr_plan_may_sieve(&p->in)) {
+        if (shown)
+            say(w, "rank %d: %lld runs, %lld bytes, from and to its memory\n", want->rank,
+                (long long)own.runs, (long long)own.bytes);
+        sum->calls += own.runs;
+        sum->moved += own.bytes;
+        return 0;
+    }
+    if (shown)
+        say(w, "rank %d: bytes %lld to %lld\n", want->rank, (long long)own.lo, (long long)own.hi);
+    const wr_plan plan = wr_plan_alone(&own, p->sieve_buffer);
+    weir_pattern *realm;
+    wr_windows walk;
+    int code = wr_plan_realm(&plan, 0, &realm);
+    if (code)
+        return code;
+    wr_windows_init(&walk, &p->in, &plan, realm, 1, want);
+    code = visit_windows(p, &walk, sum, shown ? say_few_windows : say_nothing, w);
+    weir_pattern_free(realm);
+    return code;
+}
+
+static int say_ranks(writer *w, const weir_plan *p, total *sum)
+{
+    int code = 0;
+    for (int64_t i = 0; !code && i < p->wants_count; i++)
+        code = say_rank(w, p, &p->wants[i], sum);
+    return code;
+}
+
+static void say_total(writer *w, const weir_plan *p, const total *sum)
+{
+    const wr_plan *plan = &p->plan;
+    bool together = plan->collective;
+    int64_t price = together ? plan->price_together : plan->price_alone;
+    say(w, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
+        (long long)sum->rounds, (long long)sum->calls);
+    say(w, "bytes: %lld wanted, %lld moved, %lld exchanged\n", (long long)p->in.wanted.bytes,
+        (long long)sum->moved, together ? (long long)p->in.wanted.bytes : 0);
+    say(w, "time: about %lld.%06lld seconds\n", (long long)price / 1000000000,
+        (long long)price / 1000 % 1000000);
+    if (together)
+        say(w,
+            "memory: 2 windows of %lld bytes and at most %d bytes for covers on each of %lld "
+            "aggregators; no buffer on other ranks\n",
+            (long long)plan->window, WR_WALK_BYTES + WR_COURSE_BYTES + 2 * WR_COVER_BYTES,
+            (long long)plan->aggregators);
+    else
+        say(w, "memory: a window of at most %lld bytes on each rank\n",
+            sum->windows ? (long long)p->sieve_buffer : 0);
+}
+
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
     writer w = {.text = text, .size = size};
@@ -225,16 +302,10 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
     say(&w, "plan: %s, because: %s; together about %lld us, alone about %lld us\n",
         p->collective ? "together" : "alone", wr_plan_reason(p),
         (long long)p->price_together / 1000, (long long)p->price_alone / 1000);
-    if (!p->collective)
-        return w.length;
-    int code = say_realms(&w, plan, &sum);
+    int code = p->collective ? say_realms(&w, plan, &sum) : say_ranks(&w, plan, &sum);
     if (code)
         return code;
-    say(&w, "in all: %lld windows, %lld calls; %lld bytes wanted, %lld moved, %lld exchanged\n",
-        (long long)sum.windows, (long long)sum.calls, (long long)plan->in.wanted.bytes,
-        (long long)sum.moved, (long long)plan->in.wanted.bytes);
-    say(&w, "memory: 2 windows of %lld bytes on each of %lld aggregators\n", (long long)p->window,
-        (long long)p->aggregators);
+    say_total(&w, plan, &sum);
     return w.length;
 }
 

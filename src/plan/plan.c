@@ -269,3 +269,20 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     rule->cut(in, out);
     return 0;
 }
+
+wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window)
+{
+    return (wr_plan){.aggregators = 1,
+                     .lo = wanted->lo,
+                     .hi = wanted->hi,
+                     .base = wanted->lo,
+                     .block = wanted->hi - wanted->lo,
+                     .window = window};
+}
+
+bool wr_plan_may_sieve(const wr_plan_input *in)
+{
+    if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE)
+        return false;
+    return in->direction == WR_READ || (in->access == WR_ACCESS_SIEVE && !in->blind);
+}

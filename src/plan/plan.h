@@ -52,6 +52,7 @@ typedef struct wr_plan_input {
     int64_t block; /* of persistent realms; 0: not fixed yet */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t window, buffer;
+    int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
 } wr_plan_input;
@@ -95,6 +96,13 @@ typedef struct wr_realm_rule {
 extern const wr_realm_rule wr_realm_rules[];
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out);
+
+/* The plan of one rank that accesses the file for itself: its request is its realm. */
+wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
+
+/* Whether a rank alone may read or write more than it wants. A write that reads first endangers
+ * neighbours: only if asked for, and if the file can be read. */
+bool wr_plan_may_sieve(const wr_plan_input *in);
 
 /* Of all the input's fields. */
 uint64_t wr_plan_input_hash(const wr_plan_input *in);
