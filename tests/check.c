@@ -1,9 +1,11 @@
 #include "check.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "weir/error.h"
 
@@ -23,6 +25,21 @@ static void stop(void)
 void check_case(int64_t number)
 {
     current_case = number;
+}
+
+static void too_late(int signal_number)
+{
+    static const char text[] = "nothing came to an end in time\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+void check_within(unsigned seconds)
+{
+    signal(SIGALRM, too_late);
+    alarm(seconds);
 }
 
 void check_that(bool holds, const char *what, const char *file, int line)

@@ -18,6 +18,10 @@ void check_fails(int got, int code, const char *text, const char *what, const ch
 /* Printed with a failure: which of many cases it was. */
 void check_case(int64_t number);
 
+/* The program fails unless this is called again within so many seconds, 0 being the last time: what
+ * hangs is a failure, too. For the main thread. */
+void check_within(unsigned seconds);
+
 /* A generator is its state: any number. */
 typedef struct rng {
     uint64_t state;

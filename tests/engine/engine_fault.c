@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "file/file.h"
-#include "storage/backends.h"
+#include "storage/storage_support.h"
 #include "transport/local.h"
 
 enum { RANKS = 4, PIECES = 64, PIECE = 40, ROW = RANKS * PIECE + 24, BYTES = PIECES * ROW };
@@ -38,26 +37,12 @@ static char new_byte(int rank, int64_t i)
     return (char)(i * 13 + rank * 3 + 2);
 }
 
-static wr_storage *plain_file(int flags)
-{
-    static wr_tunables tunables;
-    wr_storage_options options = {.tunables = &tunables};
-    wr_storage *s;
-    wr_tunables_init(&tunables);
-    CHECK(!wr_tunables_set(&tunables, "storage", "mem"));
-    CHECK(!wr_storage_open(path, flags, &options, &s));
-    return s;
-}
-
 static void put_old(void)
 {
     static char bytes[BYTES];
     for (int64_t i = 0; i < BYTES; i++)
         bytes[i] = old_byte(i);
-    wr_storage *s = plain_file(WR_OPEN_WRITE | WR_OPEN_READ | WR_OPEN_CREATE);
-    wr_transfer t = {.direction = WR_WRITE, .run = BYTES, .count = 1, .memory = bytes};
-    CHECK(!wr_storage_run(s, &t));
-    wr_storage_close(s);
+    put_file(path, "storage=mem", bytes, BYTES);
 }
 
 /* Old or new where touched, old elsewhere; all new if `complete`, at least the counted ones if not.
@@ -65,10 +50,7 @@ static void put_old(void)
 static void check_file(const scene *s, bool complete)
 {
     static char bytes[BYTES];
-    wr_storage *f = plain_file(WR_OPEN_READ);
-    wr_transfer t = {.run = BYTES, .count = 1, .memory = bytes};
-    CHECK(!wr_storage_run(f, &t));
-    wr_storage_close(f);
+    CHECK_EQUAL(get_file(path, "storage=mem", bytes, BYTES), BYTES);
     for (int64_t i = 0; i < BYTES; i++) {
         int64_t piece = i / ROW, rank = i % ROW / PIECE, data = piece * PIECE + i % ROW % PIECE;
         bool touched = s->write && rank < RANKS;

@@ -52,6 +52,26 @@ void forget_file(const char *path)
     wr_mem_unlink(path);
 }
 
+void put_file(const char *path, const char *hints, char *bytes, int64_t count)
+{
+    opened o;
+    wr_transfer t = flat_transfer(WR_WRITE, 0, bytes, count);
+    open_well(&o, path, FRESH, hints);
+    CHECK(!wr_storage_run(o.storage, &t));
+    close_well(&o);
+}
+
+int64_t get_file(const char *path, const char *hints, char *bytes, int64_t count)
+{
+    opened o;
+    wr_transfer t = flat_transfer(WR_READ, 0, bytes, count);
+    open_well(&o, path, WR_OPEN_READ, hints);
+    wr_storage_submit(o.storage, &t);
+    CHECK(wr_storage_reap(o.storage, true) == &t && !t.error);
+    close_well(&o);
+    return t.done;
+}
+
 char pattern_byte(int64_t key, int64_t at)
 {
     return (char)(1 + (at * 31 + (at >> 8) * 17 + (at >> 16) * 13 + key * 101) % 251);

@@ -29,6 +29,10 @@ void close_well(opened *o);
 const char *test_path(const char *name);
 void forget_file(const char *path);
 
+/* The first bytes of a file as a whole, by the hints' storage; get returns how many there are. */
+void put_file(const char *path, const char *hints, char *bytes, int64_t count);
+int64_t get_file(const char *path, const char *hints, char *bytes, int64_t count);
+
 /* The byte a test puts at data position `at` of file `key`. */
 char pattern_byte(int64_t key, int64_t at);
 void fill_pattern(char *memory, int64_t bytes, int64_t key);
