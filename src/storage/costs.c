@@ -24,6 +24,9 @@ const wr_storage_facts wr_storage_default_facts = {
  * regions stay below the 15 ms promised. */
 enum { SIDES = 2, CHUNK = 1 << 20, REGION = 2 * CHUNK, SMALL = 64, PHASE_NS = 1200000 };
 
+/* Small transfers are timed so many at a time. */
+enum { BURST = 16 };
+
 typedef struct side {
     wr_storage *storage;
     char *memory;
@@ -40,25 +43,29 @@ static int64_t now_ns(void)
 }
 
 /* Transfers of `size` bytes through the region again and again, for at least `limit_ns`. Returns ns
- * per transfer, or -1. */
+ * per transfer in the fastest burst, which nothing else on the machine has disturbed, or -1. */
 static int64_t run_phase(side *x, int64_t size, int64_t limit_ns)
 {
-    int64_t start = now_ns(), done = 0;
+    const int64_t burst = size < CHUNK ? BURST : 1, start = now_ns();
+    int64_t done = 0, best = INT64_MAX;
     do {
-        wr_transfer t = {.direction = x->direction,
-                         .offset = x->base + done * size % REGION,
-                         .run = size,
-                         .count = 1,
-                         .memory = x->memory};
-        if (wr_storage_run(x->storage, &t)) {
-            x->moved = -1;
-            return -1;
+        int64_t before = now_ns();
+        for (int64_t i = 0; i < burst; i++) {
+            wr_transfer t = {.direction = x->direction,
+                             .offset = x->base + done++ * size % REGION,
+                             .run = size,
+                             .count = 1,
+                             .memory = x->memory};
+            if (wr_storage_run(x->storage, &t)) {
+                x->moved = -1;
+                return -1;
+            }
         }
-        done++;
         x->elapsed_ns = now_ns() - start;
+        best = wr_min(best, (now_ns() - before) / burst);
     } while (x->elapsed_ns < limit_ns);
     x->moved = done * size;
-    return wr_max(x->elapsed_ns / done, 1);
+    return wr_max(best, 1);
 }
 
 static void *run_large(void *user)
