@@ -11,6 +11,29 @@ enum {
     SMALL_REALM = 64 << 10  /* a realm smaller than this is not worth an aggregator */
 };
 
+/* The outermost loop that the data [begin, end) take more than one step of. */
+static void find_steps(const weir_pattern *p, int64_t begin, int64_t end, wr_summary *out)
+{
+    const wr_node *n = wr_pattern_root(p);
+    out->step_at = p->origin;
+    while (n->kind == WR_LOOP) {
+        const wr_node *step = &p->node[n->child];
+        int64_t first = begin / step->bytes, last = (end - 1) / step->bytes;
+        if (first < last) {
+            out->stride = n->stride;
+            out->steps = last - first + 1;
+            out->step_bytes = step->bytes;
+            out->step_runs = step->runs;
+            out->step_span = out->step_hi = step->hi;
+            return;
+        }
+        out->step_at += first * n->stride;
+        begin -= first * step->bytes;
+        end -= first * step->bytes;
+        n = step;
+    }
+}
+
 wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end)
 {
     wr_summary s = {0};
@@ -25,15 +48,7 @@ wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end
     wr_pattern_bounds_of(pattern, begin, end, &s.lo, &s.hi);
     s.spans = s.hi - s.lo;
     s.once_bytes = wr_min(s.bytes, s.spans);
-    s.step_at = s.lo;
-    if (root->kind == WR_LOOP && begin == 0) {
-        const wr_node *step = &pattern->node[root->child];
-        s.stride = root->stride;
-        s.steps = wr_max(1, s.bytes / step->bytes);
-        s.step_bytes = step->bytes;
-        s.step_runs = step->runs;
-        s.step_span = s.step_hi = step->hi;
-    }
+    find_steps(pattern, begin, end, &s);
     return s;
 }
 
@@ -44,7 +59,7 @@ static void join_steps(wr_summary *all, const wr_summary *part)
         all->stride = 0;
         return;
     }
-    int64_t shift = part->lo - all->step_at;
+    int64_t shift = part->step_at - all->step_at;
     shift -= wr_div_floor(shift, all->stride) * all->stride;
     if (shift > all->stride / 2)
         shift -= all->stride;

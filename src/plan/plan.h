@@ -26,7 +26,7 @@ typedef struct wr_summary {
     int64_t steps;                     /* counted once per rank */
     int64_t step_bytes, step_runs;     /* of one rank, the most */
     int64_t step_span;                 /* of one rank, the longest, and of all: */
-    int64_t step_lo, step_hi, step_at; /* from step_at, the first rank's lo, on */
+    int64_t step_lo, step_hi, step_at; /* from step_at, where the first rank's loop starts, on */
 } wr_summary;
 
 /* Of one request; `begin` and `end` are data positions of the pattern. */
