@@ -1,0 +1,63 @@
+#!/bin/sh
+# Runs the commands in the documents, and looks for what the documents say they print.
+# usage: test_documents.sh WEIR SOURCE LAUNCHER...
+#
+# A block ```sh is run as from the project's root after `make`, without lines that call make. Of a
+# block ```text right behind it every line but "..." must be found, in this order, in lines that were
+# printed. /tmp becomes a folder of our own, so that two builds can be tested at once.
+set -eu
+weir=$1 source=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+mkdir -p "$work/root/build" "$work/shims"
+ln -s "$(dirname "$(dirname "$weir")")" "$work/root/build/openmpi"
+
+# What the documents call mpirun and mpicc is this build's.
+cat >"$work/shims/mpirun" <<END
+#!/bin/sh
+while [ "\$1" != -n ]; do shift; done
+shift
+exec $* "\$@"
+END
+printf '#!/bin/sh\nexec mpicc.%s "$@"\n' "${1##*.}" >"$work/shims/mpicc"
+chmod +x "$work/shims/mpirun" "$work/shims/mpicc"
+PATH="$work/shims:$PATH"
+
+# Cuts a document into $work/NUMBER.sh and, where there is one, NUMBER.text; prints how many.
+cut_blocks() {
+    sed "s|/tmp/|$work/|g" "$1" | awk -v work="$work" '
+        kind && /^```/ { behind = kind == "sh"; kind = ""; next }
+        /^```sh$/ { kind = "sh"; name = work "/" ++count ".sh"; printf "" >name; next }
+        /^```text$/ && behind { kind = "text"; name = work "/" count ".text"; next }
+        /^```/ { kind = "other" }
+        !kind && NF { behind = 0 }
+        kind == "text" || (kind == "sh" && !/^make/) { print >name }
+        END { print kind ? 0 : count + 0 }'
+}
+
+# Whether the lines of the first file lie, in order, within lines of the second; prints the first
+# that does not.
+find_lines() {
+    awk 'FNR == NR { if (NF && $0 != "...") wanted[++count] = $0; next }
+        at < count && index($0, wanted[at + 1]) { at++ }
+        END { if (at < count) { print wanted[at + 1]; exit 1 } }' "$1" "$2"
+}
+
+check() {
+    rm -f "$work"/*.sh "$work"/*.text
+    blocks=$(cut_blocks "$source/$1")
+    [ "$blocks" -gt 0 ] || { echo "$1: no commands, or a block without an end"; exit 1; }
+    for number in $(seq "$blocks"); do
+        script=$work/$number.sh
+        (cd "$work/root" && sh -eu "$script") >"$work/out" 2>"$work/err" || {
+            echo "$1: exit status $? of:"; cat "$script" "$work/out" "$work/err"; exit 1; }
+        [ ! -e "$work/$number.text" ] || find_lines "$work/$number.text" "$work/out" >"$work/missing" || {
+            echo "$1: does not print: $(cat "$work/missing")"; cat "$script" "$work/out"; exit 1; }
+    done
+}
+
+for document in README.md docs/plan.md docs/covers.md docs/agreement.md; do
+    check $document
+done
