@@ -12,10 +12,11 @@
 
 #include "transport/mpi_transport.h"
 
-/* The value of a communicator's attribute; outlives its world where MPI_Finalize ends that first.
- */
+/* The value of a communicator's attribute; outlives its world where MPI_Finalize ends that first,
+ * and the communicator where files are still open on it. */
 typedef struct keeper {
     wr_world *world;
+    bool freed; /* the communicator is */
     struct keeper *next;
 } keeper;
 
@@ -24,38 +25,41 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 static keeper *keepers;
 
-static void forget(keeper *k)
+static void world_ended(void *user)
 {
+    keeper *k = user;
     pthread_mutex_lock(&lock);
     keeper **at = &keepers;
     while (*at && *at != k)
         at = &(*at)->next;
     if (*at)
         *at = k->next;
+    k->world = NULL;
     pthread_mutex_unlock(&lock);
+    if (k->freed)
+        wr_free(k);
 }
 
-static int end_world(MPI_Comm comm, int key, void *value, void *unused)
+static int comm_freed(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm, (void)key, (void)unused;
     keeper *k = value;
-    forget(k);
-    wr_world_close(k->world);
-    wr_free(k);
+    k->freed = true;
+    if (k->world)
+        wr_world_leave(k->world);
+    else
+        wr_free(k);
     return MPI_SUCCESS;
 }
 
 static int end_all(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm, (void)key, (void)value, (void)unused;
-    pthread_mutex_lock(&lock);
-    for (keeper *k = keepers; k; k = k->next) {
-        wr_mpi_abandon(k->world->transport);
-        wr_world_close(k->world);
-        k->world = NULL;
+    while (keepers) {
+        wr_world *world = keepers->world;
+        wr_mpi_abandon(world->transport);
+        wr_world_end(world); /* takes itself off the list */
     }
-    keepers = NULL;
-    pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
 }
 
@@ -65,7 +69,7 @@ static int make_keys(void)
     int result = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     if (world_key == MPI_KEYVAL_INVALID)
-        result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_world, &world_key, NULL);
+        result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_freed, &world_key, NULL);
     if (result == MPI_SUCCESS && self_key == MPI_KEYVAL_INVALID)
         result = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &self_key, NULL);
     if (result == MPI_SUCCESS && !ready)
@@ -104,6 +108,8 @@ static int keep(MPI_Comm comm, wr_world *world)
     bool set = false;
     if (!code && k) {
         *k = (keeper){.world = world};
+        world->ended = world_ended;
+        world->user = k;
         set = PMPI_Comm_set_attr(comm, world_key, k) == MPI_SUCCESS;
         if (!set)
             code = wr_fail(WEIR_ETRANSPORT, "cannot set an MPI attribute");

@@ -59,6 +59,7 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
     int code = w ? 0 : WEIR_ENOMEM;
     if (w) {
         *w = (wr_world){.transport = transport, .tunables = *tunables};
+        pthread_mutex_init(&w->lock, NULL);
         wr_budget_init(&w->budget, INT64_MAX);
         set_log(w);
         code = open_trace(w);
@@ -76,9 +77,15 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
 
 void wr_world_close(wr_world *w)
 {
-    wr_transport *t = w ? w->transport : NULL;
+    if (!w)
+        return;
+    wr_transport *t = w->transport;
+    void (*ended)(void *user) = w->ended;
+    void *user = w->user;
     wr_world_release(w);
     wr_transport_close(t);
+    if (ended)
+        ended(user);
 }
 
 void wr_world_release(wr_world *w)
@@ -89,7 +96,50 @@ void wr_world_release(wr_world *w)
         wr_region_close(&w->region[i]);
     wr_free(w->region);
     wr_trace_close(w->trace);
+    pthread_mutex_destroy(&w->lock);
     wr_free(w);
+}
+
+void wr_world_leave(wr_world *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool lodged = w->orphan = w->lodgers != NULL;
+    pthread_mutex_unlock(&w->lock);
+    if (!lodged)
+        wr_world_close(w);
+}
+
+void wr_world_end(wr_world *w)
+{
+    while (w->lodgers) {
+        wr_lodger *l = w->lodgers;
+        w->lodgers = l->next;
+        l->place = NULL;
+        l->evict(l);
+    }
+    wr_world_close(w);
+}
+
+void wr_world_join(wr_world *w, wr_lodger *l, void (*evict)(wr_lodger *lodger))
+{
+    pthread_mutex_lock(&w->lock);
+    *l = (wr_lodger){w->lodgers, &w->lodgers, evict};
+    if (l->next)
+        l->next->place = &l->next;
+    w->lodgers = l;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wr_world_part(wr_world *w, wr_lodger *l)
+{
+    pthread_mutex_lock(&w->lock);
+    *l->place = l->next;
+    if (l->next)
+        l->next->place = l->place;
+    bool last = w->orphan && !w->lodgers;
+    pthread_mutex_unlock(&w->lock);
+    if (last)
+        wr_world_close(w);
 }
 
 /* The lowest channel that is free on all ranks, or WEIR_EUNSUPPORTED. */

@@ -8,6 +8,8 @@
 #ifndef WR_ENGINE_WORLD_H
 #define WR_ENGINE_WORLD_H
 
+#include <pthread.h>
+
 #include "base/log.h"
 #include "storage/costs.h"
 #include "transport/transport.h"
@@ -19,6 +21,12 @@ enum {
     WR_MAX_CHANNELS = 1024
 };
 
+/* Something that lives on a world, such as an open file. */
+typedef struct wr_lodger {
+    struct wr_lodger *next, **place;
+    void (*evict)(struct wr_lodger *lodger); /* MPI ends: let go of the world, by local actions */
+} wr_lodger;
+
 typedef struct wr_world {
     wr_transport *transport; /* ours */
     wr_tunables tunables;    /* equal on all ranks */
@@ -29,6 +37,11 @@ typedef struct wr_world {
     int regions;
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
+    pthread_mutex_t lock;                        /* of what follows */
+    wr_lodger *lodgers;
+    bool orphan;               /* its communicator is gone: it ends with its last lodger */
+    void (*ended)(void *user); /* or NULL: called when it has */
+    void *user;
 } wr_world;
 
 /* [collective] Takes the transport, on success only. All ranks fail alike. */
@@ -36,6 +49,16 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
 
 /* Closes the transport too; see there about who must take part. NULL is fine. */
 void wr_world_close(wr_world *world);
+
+/* Closes it now, or, if something lives on it, when the last of that parts. */
+void wr_world_leave(wr_world *world);
+
+/* Closes it now, whoever lives on it. */
+void wr_world_end(wr_world *world);
+
+/* Local: a lodger keeps its world until it parts. */
+void wr_world_join(wr_world *world, wr_lodger *lodger, void (*evict)(wr_lodger *lodger));
+void wr_world_part(wr_world *world, wr_lodger *lodger);
 
 /* As wr_world_close, but the transport goes back to who lent it. */
 void wr_world_release(wr_world *world);

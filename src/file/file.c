@@ -41,18 +41,24 @@ static void folder_of(const char *path, char folder[4096])
         snprintf(folder, 4096, ".");
 }
 
+/* The world's tunables, which hold the environment, and hints, which are weaker. */
+static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
+{
+    *out = w->tunables;
+    if (!hints)
+        return 0;
+    wr_tunables_init(out);
+    int code = wr_tunables_set_hints(out, hints);
+    if (!code)
+        code = wr_tunables_set_environment(out);
+    out->ranks_per_node = w->tunables.ranks_per_node;
+    return code;
+}
+
 static int find_out(wr_world *w, const char *path, const char *hints, agreed *a)
 {
     char folder[4096];
-    a->tunables = w->tunables;
-    int code = 0;
-    if (hints) { /* weaker than the environment, which the world's tunables hold */
-        wr_tunables_init(&a->tunables);
-        code = wr_tunables_set_hints(&a->tunables, hints);
-        if (!code)
-            code = wr_tunables_set_environment(&a->tunables);
-        a->tunables.ranks_per_node = w->tunables.ranks_per_node;
-    }
+    int code = mix_hints(w, hints, &a->tunables);
     a->cores = count_cores();
     folder_of(path, folder);
     if (!code)
@@ -111,8 +117,8 @@ static int open_together(weir_file *f, const char *path, int mode, const char *h
         return code;
     p->tunables = a.tunables;
     for (int i = 0; i < 2; i++)
-        p->price[i] = (wr_price){a.facts.cost[i].call_ns, a.facts.cost[i].mib_ns,
-                                 a.facts.cost[i].scaling};
+        p->price[i] =
+            (wr_price){a.facts.cost[i].call_ns, a.facts.cost[i].mib_ns, a.facts.cost[i].scaling};
     p->cores = a.cores;
     p->unit = p->align = 1;
     f->mode = mode;
@@ -122,14 +128,36 @@ static int open_together(weir_file *f, const char *path, int mode, const char *h
     return code;
 }
 
-static void release(weir_file *f)
+/* Everything but the memory of the file itself, by local actions. */
+static void let_go(weir_file *f)
 {
     for (int i = 0; i < 2; i++)
         wr_course_release(&f->port.course[i]);
     wr_hall_close(&f->port.hall);
     wr_storage_close(f->port.storage);
+    f->port.storage = NULL;
     wr_channel_close(&f->port.channel);
+}
+
+static void evict(wr_lodger *lodger)
+{
+    weir_file *f = (weir_file *)(void *)lodger;
+    let_go(f);
+    f->port.world = NULL;
+}
+
+static void release(weir_file *f)
+{
+    wr_world *world = f->port.world;
+    let_go(f);
+    wr_world_part(world, &f->lodger);
     wr_free(f);
+}
+
+/* MPI_Finalize has closed the file. */
+static int check_alive(const weir_file *f)
+{
+    return f->port.world ? 0 : wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
 }
 
 int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out)
@@ -145,6 +173,7 @@ int wr_file_open(wr_world *world, const char *path, int mode, const char *hints,
         wr_free(f);
         return code;
     }
+    wr_world_join(world, &f->lodger, evict);
     code = open_together(f, path, mode, hints);
     if (code) {
         release(f);
@@ -157,6 +186,10 @@ int wr_file_open(wr_world *world, const char *path, int mode, const char *hints,
 /* Everyone has stopped using it before anyone lets go. */
 int weir_file_close(weir_file *file)
 {
+    if (check_alive(file)) {
+        wr_free(file);
+        return WEIR_ETRANSPORT;
+    }
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
@@ -181,10 +214,12 @@ static int check_access(const weir_file *f, const wr_access_request *a)
     if (!(f->mode & (write ? WEIR_WRITE : WEIR_READ)))
         return wr_fail(WEIR_EACCESS, "the file is not open for %s", write ? "writing" : "reading");
     weir_pattern_bounds(a->file, &lo, &hi);
-    if (weir_pattern_bytes(a->file) != weir_pattern_bytes(a->memory))
+    if (a->end - a->begin != weir_pattern_bytes(a->memory))
         return wr_fail(WEIR_EINVAL, "%lld bytes of the file for %lld bytes of memory",
-                       (long long)weir_pattern_bytes(a->file),
-                       (long long)weir_pattern_bytes(a->memory));
+                       (long long)(a->end - a->begin), (long long)weir_pattern_bytes(a->memory));
+    if (a->begin < 0 || a->end > weir_pattern_bytes(a->file))
+        return wr_fail(WEIR_ERANGE, "data %lld to %lld of a pattern of %lld", (long long)a->begin,
+                       (long long)a->end, (long long)weir_pattern_bytes(a->file));
     if (lo < 0)
         return wr_fail(WEIR_EINVAL, "offset %lld in a file", (long long)lo);
     if (!weir_pattern_is_ordered(a->file))
@@ -194,30 +229,39 @@ static int check_access(const weir_file *f, const wr_access_request *a)
     return 0;
 }
 
-/* Both directions, alone and together. */
-static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
+int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int code,
+                   int64_t *count)
 {
-    weir_pattern empty;
-    wr_node leaf;
     int64_t counted = 0;
-    if (!a.file)
-        a.file = nothing(&empty, &leaf);
-    if (!a.memory)
-        a.memory = a.file;
-    a.end = weir_pattern_bytes(a.file);
-    int code = check_access(f, &a);
+    if (check_alive(f))
+        return WEIR_ETRANSPORT;
+    if (!code)
+        code = check_access(f, a);
     if (together) {
-        code = wr_collective_run(&f->port, &a, code, &counted);
+        code = wr_collective_run(&f->port, a, code, &counted);
     } else if (!code) {
-        wr_outcome o = wr_alone_run(&f->port, &a);
+        wr_outcome o = wr_alone_run(&f->port, a);
         code = o.code;
-        counted = o.stop == INT64_MAX ? a.end : wr_access_count(&a, o.stop);
+        counted = o.stop == INT64_MAX ? a->end - a->begin : wr_access_count(a, o.stop);
     }
     if (count)
         *count = counted;
     if (code && !*weir_error_last()->file)
         wr_error_note_file(f->port.storage->path, weir_error_last()->offset);
     return code;
+}
+
+/* Whole patterns, and NULL for nothing. */
+static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
+{
+    weir_pattern empty;
+    wr_node leaf;
+    if (!a.file)
+        a.file = nothing(&empty, &leaf);
+    if (!a.memory)
+        a.memory = a.file;
+    a.end = weir_pattern_bytes(a.file);
+    return wr_file_access(f, &a, together, 0, count);
 }
 
 int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
@@ -252,11 +296,14 @@ int weir_file_write(weir_file *file, const weir_pattern *where, const weir_patte
 
 int weir_file_get_size(weir_file *file, int64_t *size)
 {
-    return wr_storage_get_size(file->port.storage, size);
+    int code = check_alive(file);
+    return code ? code : wr_storage_get_size(file->port.storage, size);
 }
 
 int weir_file_set_size(weir_file *file, int64_t size)
 {
+    if (check_alive(file))
+        return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     int64_t differ[] = {size, -size};
     int code = wr_allreduce(t, file->port.channel.tag, WR_MAX, 2, differ);
@@ -271,6 +318,23 @@ int weir_file_set_size(weir_file *file, int64_t size)
 
 int weir_file_sync(weir_file *file)
 {
+    if (check_alive(file))
+        return WEIR_ETRANSPORT;
     return wr_agree(file->port.world->transport, file->port.channel.tag,
                     wr_storage_sync(file->port.storage));
+}
+
+int wr_file_set_hints(weir_file *file, const char *hints)
+{
+    if (check_alive(file))
+        return WEIR_ETRANSPORT;
+    wr_transport *t = file->port.world->transport;
+    wr_tunables tunables = {0};
+    int code = t->rank == 0 ? mix_hints(file->port.world, hints, &tunables) : 0;
+    code = wr_agree(t, file->port.channel.tag, code);
+    if (!code)
+        code = wr_broadcast(t, file->port.channel.tag, &tunables, sizeof tunables);
+    if (!code)
+        file->port.tunables = tunables;
+    return code;
 }

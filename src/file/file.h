@@ -7,12 +7,21 @@
 #include "weir/file.h"
 
 struct weir_file {
-    wr_port port;
+    wr_lodger lodger; /* first: the world knows the file by it */
+    wr_port port;     /* its world is NULL once MPI has ended */
     int mode;
 };
 
 /* [collective] The world is borrowed until close. `hints` is NULL or NAME=VALUE;..., weaker than
  * the environment; rank 0's count. */
 int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out);
+
+/* [collective] Takes other hints, as open does. */
+int wr_file_set_hints(weir_file *file, const char *hints);
+
+/* All public transfers: a.begin to a.end of a.file, by all ranks together or by this one. A rank
+ * comes with `code` != 0 if it cannot take part. */
+int wr_file_access(weir_file *file, const wr_access_request *a, bool together, int code,
+                   int64_t *count);
 
 #endif
