@@ -7,20 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "contest.h"
 #include "weir/weir.h"
 
 enum { N = 4096, ELEMENT = 4, DIMENSIONS = 2 };
-
-static int rank, ranks;
-
-static void stop(const char *what)
-{
-    char text[600];
-    weir_error_format(weir_error_last(), text, sizeof text);
-    fprintf(stderr, "bench_etp: %s: %s\n", what, text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* A sum of numbers, of multiples of the rank (p) and of the number of ranks (P): "400+200p", "P".
  * */
@@ -33,7 +23,7 @@ static int64_t number(const char **at)
         value = end == *at ? 1 : value;
         *at = end;
         if (**at == 'p' || **at == 'P')
-            value *= *(*at)++ == 'p' ? rank : ranks;
+            value *= *(*at)++ == 'p' ? contest_rank : contest_ranks;
         sum += value;
     }
     --*at; /* what ended the sum */
@@ -63,17 +53,19 @@ typedef struct job {
     int bytes;
 } job;
 
-static void ours(job *j)
+static void ours(void *user)
 {
+    job *j = user;
     int64_t count;
     int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count)
                         : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count);
     if (code || count != j->bytes)
-        stop("access");
+        contest_stop("access");
 }
 
-static void peer_all(job *j)
+static void peer_all(void *user)
 {
+    job *j = user;
     MPI_Status status;
     if (j->write)
         MPI_File_write_at_all(j->peer, 0, j->buffer, j->bytes, MPI_BYTE, &status);
@@ -81,24 +73,14 @@ static void peer_all(job *j)
         MPI_File_read_at_all(j->peer, 0, j->buffer, j->bytes, MPI_BYTE, &status);
 }
 
-static void peer_alone(job *j)
+static void peer_alone(void *user)
 {
+    job *j = user;
     MPI_Status status;
     if (j->write)
         MPI_File_write_at(j->peer, 0, j->buffer, j->bytes, MPI_BYTE, &status);
     else
         MPI_File_read_at(j->peer, 0, j->buffer, j->bytes, MPI_BYTE, &status);
-}
-
-static double time_of(void (*step)(job *), job *j)
-{
-    double times[2], all[2]; /* from the first start to the last end: one machine, one clock */
-    MPI_Barrier(MPI_COMM_WORLD);
-    times[0] = -bench_seconds();
-    step(j);
-    times[1] = bench_seconds();
-    MPI_Allreduce(times, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all[0] + all[1];
 }
 
 /* Elements of the section, column by column, as a datatype of the file. */
@@ -131,19 +113,21 @@ static void run_case(const char *name, job *j, const char *section)
                       .step = step,
                       .order = by_columns};
     if (weir_pattern_section(&s, &j->where))
-        stop("section");
+        contest_stop("section");
     j->bytes = (int)weir_pattern_bytes(j->where);
     j->buffer = calloc(1, (size_t)j->bytes + 1);
     if (!j->buffer || weir_pattern_contiguous(0, j->bytes, &j->memory))
-        stop("memory");
+        contest_stop("memory");
     MPI_Datatype type = section_type(lo, hi, step);
     MPI_File_set_view(j->peer, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
-    for (int i = -1; i < (bench_quick() ? 3 : 9); i++) {
-        double a = time_of(ours, j), b = time_of(peer_all, j), c = time_of(peer_alone, j);
-        if (rank == 0 && i >= 0)
-            printf("time\t%s\t%s\t%.9f\t%.9f\t%.9f\n", name, j->write ? "write" : "read", a, b, c);
-    }
-    fflush(stdout);
+    contest c = {.part = "etp",
+                 .name = name,
+                 .op = j->write ? "write" : "read",
+                 .seconds = 1,
+                 .warm = true,
+                 .list = {{.step = ours}, {.step = peer_all}, {.step = peer_alone, .most = 3}},
+                 .user = j};
+    contest_run(&c);
     MPI_Type_free(&type);
     weir_pattern_free(j->where);
     weir_pattern_free(j->memory);
@@ -155,7 +139,7 @@ static void run_table(const char *table, job *j)
     char line[512];
     FILE *f = fopen(table, "r");
     if (!f)
-        stop(table);
+        contest_stop(table);
     for (int row = 0; fgets(line, sizeof line, f); row++) {
         char name[64], *field[4], *at = line;
         for (int i = 0; i < 4; i++)
@@ -176,35 +160,32 @@ static void fill(weir_file *file)
     weir_pattern *all = NULL;
     char *data = calloc(1, (size_t)bytes);
     if (!data || weir_pattern_contiguous(0, bytes, &all))
-        stop("memory");
-    if (rank == 0 && weir_file_write(file, all, all, data, NULL))
-        stop("fill");
+        contest_stop("memory");
+    if (contest_rank == 0 && weir_file_write(file, all, all, data, NULL))
+        contest_stop("fill");
     weir_pattern_free(all);
     free(data);
     if (weir_file_sync(file))
-        stop("sync");
+        contest_stop("sync");
 }
 
 int main(int argc, char **argv)
 {
-    bench_init(argc, argv);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    contest_init(argc, argv);
     if (argc < 3)
         return fprintf(stderr, "usage: bench_etp TABLE FILE\n"), MPI_Finalize(), 2;
     job j = {0};
     if (weir_file_open(MPI_COMM_WORLD, argv[2], WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL,
                        &j.file) ||
         weir_file_set_size(j.file, (int64_t)N * N * ELEMENT))
-        stop("open");
+        contest_stop("open");
     fill(j.file);
     if (MPI_File_open(MPI_COMM_WORLD, argv[2], MPI_MODE_RDWR, MPI_INFO_NULL, &j.peer))
-        stop("peer");
+        contest_stop("peer");
     run_table(argv[1], &j);
     MPI_File_close(&j.peer);
     weir_file_close(j.file);
-    if (rank == 0)
+    if (contest_rank == 0)
         unlink(argv[2]);
     MPI_Finalize();
     return 0;

@@ -1,70 +1,34 @@
 #!/usr/bin/python3
-"""Suite `etp`: runs bench_etp once for each MPI-IO of the system and compares.
-
-Each case is compared with the peer whose collective call is the fastest, ours measured in the same
-run. Called by run.py with a launcher: etp.py mpirun... -n RANKS [--quick]
-"""
-import collections
-import math
-import os
+"""Suite `etp`: the sections of the extended two-phase paper, through bench_etp."""
 import pathlib
-import subprocess
 import sys
 
-GOALS = {16: (">=7", ">=4", 1.0), 4: (">=5", ">=3", 1.0), 2: (">=2.5", ">=2.5", 0.9)}
-PEERS = {"mpirun.openmpi": ("ompio", "romio321"), "mpiexec.mpich": ("romio",)}
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the source folder
+import peers
+
+GOALS = {16: (">=7", ">=4", ">=1.0"), 4: (">=5", ">=3", ">=1.0"), 2: (">=2.5", ">=2.5", ">=0.9")}
+ALONE = 2  # the column of a peer's independent call
 
 
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
-def measure(bin_dir, launcher, peer, quick):
-    """{(case, op): [(ours, peer together, peer alone)]}"""
-    table = pathlib.Path(__file__).resolve().parent / "cases" / "etp_4k_16procs.tsv"
-    file = bin_dir.parent / "bench" / "etp.bin"
-    command = [*launcher, str(bin_dir / "bench_etp"), str(table), str(file), *quick]
-    environment = {**os.environ, "OMPI_MCA_io": peer}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(f"etp.py: {peer}: {run.stderr.strip().splitlines()[:1]}")
-    times = collections.defaultdict(list)
-    for line in run.stdout.splitlines():
-        record, case, op, *numbers = line.split("\t")
-        if record == "time":
-            times[case, op].append(tuple(float(number) for number in numbers))
-    return times
-
-
-def say(*fields):
-    print(*fields, sep="\t", flush=True)
-
-
-def report(runs, ranks):
-    """The figures of every case, and their geometric means."""
-    ratios = collections.defaultdict(list)
-    read_goal, write_goal, least = GOALS.get(ranks, ("-", "-", 0))
-    for case, op in next(iter(runs.values())):
-        peer = min(runs, key=lambda name: median([t[1] for t in runs[name][case, op]]))
-        name = f"{case}, {ranks} ranks"
-        say("figure", name, op, "speed", f">={least}" if least else "-", "s", "weir_file_*_all",
-            peer)
-        for ours, together, _ in runs[peer][case, op]:
-            say("sample", name, op, ours, together)
-        ratios[op].append(median([t[1] / t[0] for t in runs[peer][case, op]]))
-    for op, goal in (("read", read_goal), ("write", write_goal)):
-        name = f"geometric mean, {ranks} ranks"
-        mean = math.exp(sum(map(math.log, ratios[op])) / len(ratios[op]))
-        say("figure", name, op, "value", goal, "times", "weir_file_*_all", "-")
-        say("sample", name, op, mean, "-")
+def report_alone(runs, case, ranks):
+    """Ours against a peer's independent call, where that is faster than all collective ones."""
+    peer, time = peers.fastest(runs, case, ALONE)
+    if time < peers.fastest(runs, case)[1]:
+        _, name, op = case
+        peers.say_ratio(f"{name}, {ranks} ranks", f"{op}, against independent", "slowdown", "<=1.2",
+                        f"{peer}, independent", peers.pairs(runs, [peer], case, ALONE))
 
 
 def main():
-    quick = [word for word in sys.argv[1:] if word == "--quick"]
-    launcher = [word for word in sys.argv[1:] if word != "--quick"]
-    bin_dir = pathlib.Path(os.environ["WEIR_BENCH_BIN"])
-    runs = {peer: measure(bin_dir, launcher, peer, quick) for peer in PEERS[launcher[0]]}
-    report(runs, int(launcher[-1]))
+    table = pathlib.Path(__file__).resolve().parent / "cases" / "etp_4k_16procs.tsv"
+    runs, ranks = peers.measure("etp", str(table))
+    read_goal, write_goal, least = GOALS.get(ranks, ("-", "-", "-"))
+    ratios = {"read": [], "write": []}
+    for case in peers.cases(runs, "etp"):
+        ratios[case[2]].append(peers.say_speed(runs, case, ranks, least))
+        report_alone(runs, case, ranks)
+    peers.say_mean(ranks, "read", read_goal, ratios["read"])
+    peers.say_mean(ranks, "write", write_goal, ratios["write"])
 
 
 if __name__ == "__main__":
