@@ -27,7 +27,7 @@ typedef struct entry {
 /* What it says at exit. */
 typedef struct leave {
     int64_t stop;
-    int32_t code, echo;
+    int32_t code;
     weir_error details;
 } leave;
 
@@ -39,27 +39,16 @@ enum { BODY = WR_LANE - sizeof(entry) };
 /* Of the messages within the channel's span; the rest is used by wr_allreduce and others. */
 enum { TAG_PATTERN = 6 };
 
-static void note(wr_call *call, int code, int64_t stop, bool echo)
+void wr_call_fail(wr_call *call, int code, int64_t stop)
 {
     if (!code)
         return;
     call->outcome.stop = wr_min(call->outcome.stop, stop);
-    if (call->outcome.code && (echo || !call->echo))
+    if (call->outcome.code)
         return;
     call->outcome.code = code;
-    call->echo = echo;
     wr_error_note_rank(call->port->world->transport->rank);
     *call->error = *weir_error_last();
-}
-
-void wr_call_fail(wr_call *call, int code, int64_t stop)
-{
-    note(call, code, stop, false);
-}
-
-void wr_call_echo(wr_call *call, int code, int64_t stop)
-{
-    note(call, code, stop, true);
 }
 
 static const entry *entry_of(const wr_port *port, uint32_t turn, int local_rank)
@@ -92,10 +81,10 @@ static void say_entry(wr_port *port, const wr_access_request *a, int code)
 
 /* The node's ranks together: the first error, or the joint summary and what they know of the file's
  * size. */
-static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a, wr_summary *all,
-                        int64_t *file_size)
+static int hear_entries(const wr_port *port, uint32_t turn, wr_summary *all, int64_t *file_size)
 {
     const wr_transport *t = port->world->transport;
+    const entry *first = entry_of(port, turn, 0);
     *file_size = 0;
     for (int i = 0; i < t->local_size; i++) {
         const entry *e = entry_of(port, turn, i);
@@ -104,9 +93,9 @@ static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a
             memcpy(&details, e->body, sizeof details);
             return wr_error_raise(&details);
         }
-        if (e->call != port->calls || e->direction != (int32_t)a->direction)
+        if (e->call != first->call || e->direction != first->direction)
             return wr_fail(WEIR_EDISAGREE, "ranks %d and %d make different collective calls",
-                           t->local[i], t->rank);
+                           t->local[0], t->local[i]);
         wr_summary_add(all, &e->summary);
         *file_size = wr_max(*file_size, e->file_size);
     }
@@ -114,7 +103,8 @@ static int hear_entries(wr_port *port, uint32_t turn, const wr_access_request *a
 }
 
 /* Joins the nodes' summaries; bounds in different nodes are not compared. */
-static int join_nodes(wr_port *port, int code, wr_summary *all, int64_t *file_size)
+static int join_nodes(wr_port *port, enum wr_direction direction, int code, wr_summary *all,
+                      int64_t *file_size)
 {
     wr_transport *t = port->world->transport;
     bool first = t->local_rank == 0;
@@ -122,14 +112,18 @@ static int join_nodes(wr_port *port, int code, wr_summary *all, int64_t *file_si
     if (code)
         return code;
     bool any = first && all->active;
-    int64_t low[] = {any ? all->lo : INT64_MAX, any ? -all->hi : INT64_MAX, -*file_size};
+    int64_t kind = (int64_t)port->calls * 2 + direction;
+    int64_t low[] = {any ? all->lo : INT64_MAX, any ? -all->hi : INT64_MAX, -*file_size, kind,
+                     -kind};
     int64_t sums[] = {all->active, all->bytes,      all->runs,
                       all->spans,  all->once_bytes, all->once_runs};
     if (!first)
         memset(sums, 0, sizeof sums);
-    code = wr_allreduce(t, port->channel.tag, WR_MIN, 3, low);
+    code = wr_allreduce(t, port->channel.tag, WR_MIN, 5, low);
     if (!code)
         code = wr_allreduce(t, port->channel.tag, WR_SUM, 6, sums);
+    if (!code && low[3] != -low[4])
+        code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
     *file_size = -low[2];
     *all = (wr_summary){0};
     if (sums[0])
@@ -250,8 +244,7 @@ static void run_shared(wr_call *c, uint32_t turn, wr_arena *memory)
     wr_call_fail(c, wait_all(t, desks, requests), c->plan->lo);
 }
 
-/* The ranks of the node tell how it went; the lowest rank's error counts, one that is no echo
- * before any that is, and the lowest stop. */
+/* The ranks of the node tell how it went; the lowest rank's error counts, and the lowest stop. */
 static int leave_node(wr_call *c)
 {
     wr_port *port = c->port;
@@ -261,7 +254,6 @@ static int leave_node(wr_call *c)
         (leave *)(void *)wr_channel_lane(&port->channel, port->channel.turn, t->local_rank);
     own->stop = c->outcome.stop;
     own->code = c->outcome.code;
-    own->echo = c->echo;
     if (own->code)
         own->details = *c->error;
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
@@ -269,9 +261,8 @@ static int leave_node(wr_call *c)
     for (int i = 0; i < t->local_size; i++) {
         const leave *l = (const leave *)(const void *)wr_channel_lane(&port->channel, turn, i);
         c->outcome.stop = wr_min(c->outcome.stop, l->stop);
-        if (l->code && (!c->outcome.code || (c->echo && !l->echo))) {
+        if (l->code && !c->outcome.code) {
             c->outcome.code = l->code;
-            c->echo = l->echo;
             *c->error = l->details;
         }
     }
@@ -286,18 +277,14 @@ static int leave_all(wr_call *c)
         return code;
     int tag = c->port->channel.tag;
     int lost = wr_allreduce(t, tag, WR_MIN, 1, &c->outcome.stop);
-    int agreed = wr_agree(t, tag, c->echo ? 0 : code);
-    if (!agreed && code)
-        wr_error_raise(c->error);
-    if (!agreed)
-        agreed = wr_agree(t, tag, code ? code : lost);
-    c->outcome.code = agreed;
-    return agreed;
+    c->outcome.code = wr_agree(t, tag, code ? code : lost);
+    return c->outcome.code;
 }
 
 static bool by_messages(const wr_call *c)
 {
-    return c->in->exchange == WR_EXCHANGE_P2P || c->port->world->transport->nodes > 1;
+    const wr_transport *t = c->port->world->transport;
+    return c->in->exchange == WR_EXCHANGE_P2P || t->nodes > 1 || t->local_size > WR_HALL_RANKS;
 }
 
 /* The hall is there, or all leave; asked only when it must be made or enlarged, which all know. */
@@ -362,17 +349,19 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64
     port->calls++;
     say_entry(port, a, code);
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
-    code = hear_entries(port, turn, a, &wanted, &file_size);
+    code = hear_entries(port, turn, &wanted, &file_size);
     if (t->nodes > 1)
-        code = join_nodes(port, code, &wanted, &file_size);
+        code = join_nodes(port, a->direction, code, &wanted, &file_size);
     if (code)
         return code;
     const wr_plan_input in = wr_port_input(port, a->direction, &wanted, file_size);
     code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
-    if (in.realms == WR_REALMS_PERSISTENT && plan.collective)
+    if (in.realms == WR_REALMS_PERSISTENT && plan.collective) {
         port->block = plan.block;
+        port->owners = plan.aggregators;
+    }
     wr_call c = {.port = port, .a = a, .in = &in, .plan = &plan, .mine = -1, .error = &error};
     c.outcome.stop = INT64_MAX;
     log_plan(&c);

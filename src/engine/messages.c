@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/rounds.h"
+#include "engine/turn.h"
 
 /* Of the channel's span. */
 enum { TAG_HEADER = 8, TAG_READ, TAG_WRITE };
@@ -31,8 +31,7 @@ enum state { IDLE, GREET, MOVE, ENDING, ENDED };
 typedef struct role {
     enum state state;
     wr_windows walk;
-    wr_window window;
-    int64_t valid;
+    wr_turn turn;
     int64_t next; /* want being greeted, or whose data move */
     bool moving;  /* its data are under way */
     bool spoiled; /* a rank's data did not come: the window must not be written */
@@ -40,28 +39,27 @@ typedef struct role {
     wr_request *greetings; /* by want */
     wr_request data;
     char *buffer;
-    char *packed; /* one rank's part; larger than a window only if that has bytes several times */
-    int64_t packed_room;
+    char *packed; /* one rank's part */
 } role;
 
-/* A part of this rank's data on its way to an aggregator, or from one. */
-typedef struct under_way {
-    struct under_way *next;
+/* A part of this rank's data on its way to an aggregator, or from one: one at a time. That cannot
+ * block: aggregators take ranks in ascending order, so a rank that waits for one waits, in the end,
+ * for a lower rank. */
+typedef struct part {
+    bool busy;
     wr_request request;
     header header;
-    bool kept; /* there was memory for it: otherwise it only has to arrive */
-    char data[];
-} under_way;
+    char *data;
+} part;
 
 typedef struct messages {
     wr_call *call;
     wr_transport *t;
-    wr_arena memory;
+    wr_arena memory;       /* all of it is there before the first round */
     role role;             /* as aggregator */
     int64_t expected;      /* aggregators that have not said they are done */
-    under_way *parts;      /* of this rank as client */
+    part part;             /* as client */
     weir_pattern **realms; /* by aggregator */
-    under_way spare;       /* where there is no memory for another */
 } messages;
 
 static int tag_of(const messages *m, int tag)
@@ -118,8 +116,30 @@ static int take_wants(messages *m, int count, const wr_parcel *in)
     return 0;
 }
 
-/* [collective] Requests to aggregators, and the memory of both roles: all have it, or none goes on.
- * */
+/* The most that a want has in a window: more than a window only if it has bytes several times. */
+static int64_t largest_part(const messages *m, const weir_pattern *pattern, int64_t bytes)
+{
+    return weir_pattern_is_disjoint(pattern) ? wr_min(bytes, m->call->plan->window) : bytes;
+}
+
+/* The memory of both roles. */
+static int take_memory(messages *m)
+{
+    const wr_call *c = m->call;
+    int64_t bytes = largest_part(m, c->a->file, c->a->end - c->a->begin), packed = 1;
+    m->part.data = wr_arena_alloc(&m->memory, wr_max(1, bytes));
+    if (!m->part.data || c->mine < 0)
+        return m->part.data ? 0 : WEIR_ENOMEM;
+    for (int64_t i = 0; i < c->wants_count; i++) {
+        const wr_want *w = &c->wants[i];
+        packed = wr_max(packed, largest_part(m, w->pattern, w->end - w->begin));
+    }
+    m->role.buffer = wr_arena_alloc(&m->memory, c->plan->window);
+    m->role.packed = wr_arena_alloc(&m->memory, packed);
+    return m->role.buffer && m->role.packed ? 0 : WEIR_ENOMEM;
+}
+
+/* [collective] Requests to aggregators, and memory: all have it, or none goes on. */
 static int admit(messages *m)
 {
     wr_call *c = m->call;
@@ -137,12 +157,8 @@ static int admit(messages *m)
     code = code ? code : lost;
     if (!code)
         code = take_wants(m, received, in);
-    if (!code && c->mine >= 0) {
-        m->role.buffer = wr_arena_alloc(&m->memory, c->plan->window);
-        code = m->role.buffer ? 0 : WEIR_ENOMEM;
-        if (!code)
-            code = wr_grow((void **)&m->role.packed, &m->role.packed_room, c->plan->window, 1);
-    }
+    if (!code)
+        code = take_memory(m);
     return wr_agree(m->t, tag_of(m, 0), code);
 }
 
@@ -160,59 +176,38 @@ static void start_end(messages *m)
     m->role.header = (header){.last = 1, .realm = m->call->mine};
 }
 
-/* The next window, read if that is needed before ranks can take part. */
-static void open_window(messages *m)
+/* The next window; whether anything happened. */
+static bool open_window(messages *m)
 {
     wr_call *c = m->call;
     role *r = &m->role;
-    bool write = c->a->direction == WR_WRITE, locked = false;
-    int more = wr_windows_next(&r->walk, &r->window), code = 0;
+    int more = wr_turn_open(c, &r->walk, &r->turn, r->buffer);
+    if (more == WR_BUSY)
+        return false;
+    fail(m, more < 0 ? more : 0, r->turn.window.lo);
     if (more <= 0) {
-        fail(m, more, r->walk.at);
         start_end(m);
-        return;
+        return true;
     }
-    r->valid = INT64_MAX;
-    if (write && r->window.holes) {
-        code = wr_port_lock_window(c->port, &r->window, c->plan->period);
-        locked = !code;
-    }
-    if (!code && (!write || r->window.holes))
-        code = wr_port_move(c->port, WR_READ, r->window.cover, r->buffer, &r->valid);
-    if (code) {
-        fail(m, code, r->window.lo);
-        if (locked)
-            wr_port_unlock_window(c->port, &r->window, c->plan->period);
-        wr_window_release(&r->window);
-        start_end(m);
-        return;
-    }
-    if (write)
-        r->valid = INT64_MAX;
-    c->outcome.stop = wr_min(c->outcome.stop, r->valid);
-    r->header = (header){r->window.lo, r->window.hi, r->valid, 0, c->mine};
+    c->outcome.stop = wr_min(c->outcome.stop, r->turn.valid);
+    r->header = (header){r->turn.window.lo, r->turn.window.hi, r->turn.valid, 0, c->mine};
     r->next = 0;
     r->spoiled = false;
     r->state = GREET;
+    return true;
 }
 
-static void close_window(messages *m)
+static bool close_window(messages *m)
 {
-    wr_call *c = m->call;
     role *r = &m->role;
-    int64_t valid;
-    int code = 0;
-    if (c->a->direction == WR_WRITE) {
-        if (!r->spoiled)
-            code = wr_port_move(c->port, WR_WRITE, r->window.cover, r->buffer, &valid);
-        if (r->window.holes)
-            wr_port_unlock_window(c->port, &r->window, c->plan->period);
-    }
-    fail(m, code, r->window.lo);
-    wr_window_release(&r->window);
+    int code = wr_turn_close(m->call, &r->turn, r->buffer, r->spoiled);
+    if (code == WR_BUSY)
+        return false;
+    fail(m, code, r->header.lo);
     r->state = IDLE;
     if (code || r->spoiled)
         start_end(m);
+    return true;
 }
 
 /* Tells want number r->next about the header; whether its turn is over. */
@@ -261,26 +256,21 @@ static bool start_move(messages *m, const wr_want *want, int64_t bytes)
 {
     wr_call *c = m->call;
     role *r = &m->role;
-    wr_window range = {.lo = r->header.lo, .hi = wr_min(r->header.hi, r->valid)};
+    wr_window range = {.lo = r->header.lo, .hi = wr_min(r->header.hi, r->header.valid)};
     int code;
     if (self(m, r->next)) {
-        wr_access_copy(c->a, r->window.cover, r->buffer, range.lo, range.hi);
+        wr_access_copy(c->a, r->turn.window.cover, r->buffer, range.lo, range.hi);
         return true;
     }
-    code = wr_grow((void **)&r->packed, &r->packed_room, bytes, 1);
-    fail(m, code, r->window.lo);
-    if (code) /* too short a message tells the other side */
-        bytes = 0;
     if (c->a->direction == WR_READ) {
-        if (bytes)
-            wr_want_copy(want, WR_READ, r->window.cover, r->buffer, r->packed, range);
+        wr_want_copy(want, WR_READ, r->turn.window.cover, r->buffer, r->packed, range);
         code = m->t->ops->send(m->t, (wr_parcel){want->rank, bytes, r->packed}, tag_of(m, TAG_READ),
                                false, &r->data);
     } else {
         code = m->t->ops->receive(m->t, (wr_place){want->rank, bytes, r->packed},
                                   tag_of(m, TAG_WRITE), &r->data);
     }
-    fail(m, code, r->window.lo);
+    fail(m, code, r->header.lo);
     r->moving = !code;
     r->spoiled = r->spoiled || code;
     return code != 0;
@@ -304,10 +294,10 @@ static bool move(messages *m)
     int code = m->t->ops->test(m->t, &r->data, &over);
     if (!over && !code)
         return false;
-    wr_call_echo(c, code, r->window.lo); /* too short: its sender had no memory, and says so */
+    fail(m, code, r->header.lo);
     r->spoiled = r->spoiled || code;
     if (!code && c->a->direction == WR_WRITE)
-        wr_want_copy(want, WR_WRITE, r->window.cover, r->buffer, r->packed,
+        wr_want_copy(want, WR_WRITE, r->turn.window.cover, r->buffer, r->packed,
                      (wr_window){.lo = r->header.lo, .hi = r->header.hi});
     r->moving = false;
     r->next++;
@@ -321,8 +311,7 @@ static bool serve(messages *m)
     int64_t all = m->call->wants_count;
     switch (r->state) {
     case IDLE:
-        open_window(m);
-        return true;
+        return open_window(m);
     case GREET:
         if (r->next < all)
             return greet(m);
@@ -334,8 +323,7 @@ static bool serve(messages *m)
             return move(m);
         if (greetings_left(m)) /* they share the header's memory */
             return false;
-        close_window(m);
-        return true;
+        return close_window(m);
     case ENDING:
         if (r->next < all)
             return greet(m);
@@ -350,57 +338,41 @@ static bool serve(messages *m)
 
 /* --- as client --- */
 
-/* Finishes the parts that are through. */
-static void settle(messages *m)
+/* Looks whether the part under way has arrived; whether it has. */
+static bool finish_part(messages *m)
 {
     const wr_access_request *a = m->call->a;
-    for (under_way **at = &m->parts; *at;) {
-        under_way *u = *at;
-        bool over = true;
-        int code = u->request.parts ? m->t->ops->test(m->t, &u->request, &over) : 0;
-        if (!over && !code) {
-            at = &u->next;
-            continue;
-        }
-        if (u->kept) /* of one without memory the failure is known already */
-            wr_call_echo(m->call, code, u->header.lo);
-        if (!code && u->kept && a->direction == WR_READ)
-            wr_access_pack(a, m->realms[u->header.realm], u->data, u->header.lo,
-                           wr_min(u->header.hi, u->header.valid));
-        *at = u->next;
-        if (u->kept)
-            wr_free(u);
-    }
+    part *p = &m->part;
+    bool over = false;
+    int code = m->t->ops->test(m->t, &p->request, &over);
+    if (!over && !code)
+        return false;
+    fail(m, code, p->header.lo);
+    if (!code && a->direction == WR_READ)
+        wr_access_pack(a, m->realms[p->header.realm], p->data, p->header.lo,
+                       wr_min(p->header.hi, p->header.valid));
+    p->busy = false;
+    return true;
 }
 
-/* Starts moving this rank's part of a window. Without memory an empty message goes, or a cut one
- * comes, by which both sides know. */
+/* Starts moving this rank's part of a window. */
 static void start_part(messages *m, int rank, const header *h)
 {
     const wr_access_request *a = m->call->a;
+    part *p = &m->part;
     bool write = a->direction == WR_WRITE;
     int64_t hi = wr_min(h->hi, h->valid);
-    int64_t bytes = wr_access_pack(a, m->realms[h->realm], NULL, h->lo, hi);
+    int64_t bytes = wr_access_pack(a, m->realms[h->realm], write ? p->data : NULL, h->lo, hi);
     if (bytes == 0)
         return;
-    under_way *u = wr_alloc((int64_t)sizeof *u + bytes);
-    bool kept = u != NULL;
-    if (!kept) {
-        fail(m, WEIR_ENOMEM, h->lo);
-        bytes = 0;
-        u = &m->spare;
-        while (u->request.parts) /* one such part at a time */
-            settle(m);
-    }
-    *u = (under_way){.next = m->parts, .header = *h, .kept = kept};
-    m->parts = u;
-    if (write && kept)
-        wr_access_pack(a, m->realms[h->realm], u->data, h->lo, hi);
-    int code = write ? m->t->ops->send(m->t, (wr_parcel){rank, bytes, u->data},
-                                       tag_of(m, TAG_WRITE), false, &u->request)
-                     : m->t->ops->receive(m->t, (wr_place){rank, bytes, u->data},
-                                          tag_of(m, TAG_READ), &u->request);
+    p->header = *h;
+    p->request = (wr_request){0};
+    int code = write ? m->t->ops->send(m->t, (wr_parcel){rank, bytes, p->data},
+                                       tag_of(m, TAG_WRITE), false, &p->request)
+                     : m->t->ops->receive(m->t, (wr_place){rank, bytes, p->data},
+                                          tag_of(m, TAG_READ), &p->request);
     fail(m, code, h->lo);
+    p->busy = !code;
 }
 
 /* One turn as client; whether anything happened. */
@@ -409,7 +381,8 @@ static bool attend(messages *m)
     wr_parcel found;
     bool any = false;
     header h;
-    settle(m);
+    if (m->part.busy)
+        return finish_part(m);
     fail(m, m->t->ops->probe(m->t, tag_of(m, TAG_HEADER), &found, &any), m->call->plan->lo);
     if (!any)
         return false;
@@ -439,7 +412,7 @@ void wr_rounds_messages(wr_call *call)
     } else {
         m.role.state = ENDED;
     }
-    for (int tries = 0; !code && (m.expected > 0 || m.parts || m.role.state != ENDED);) {
+    for (int tries = 0; !code && (m.expected > 0 || m.part.busy || m.role.state != ENDED);) {
         bool busy = m.role.state != ENDED && serve(&m);
         busy = attend(&m) || busy;
         if (busy)
@@ -447,10 +420,10 @@ void wr_rounds_messages(wr_call *call)
         else
             wr_backoff(&tries);
     }
+    wr_turn_drop(call, &m.role.turn);
     if (serves)
         wr_windows_release(&m.role.walk);
     for (int64_t i = 0; m.realms && i < call->plan->aggregators; i++)
         weir_pattern_free(m.realms[i]);
-    wr_free(m.role.packed);
     wr_arena_release(&m.memory);
 }

@@ -23,6 +23,8 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.unit = port->unit;
     in.align = wr_max(in.align, port->align);
     in.block = port->block;
+    if (port->block)
+        in.aggregators = port->owners;
     in.blind = direction == WR_WRITE && !port->can_read;
     return in;
 }
@@ -116,11 +118,15 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
     return code ? code : last;
 }
 
+static enum wr_lock_kind kind_of(const wr_port *port, bool shared)
+{
+    return shared && port->can_read ? WR_LOCK_SHARED : WR_LOCK_EXCLUSIVE;
+}
+
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
-    enum wr_lock_kind kind = shared && port->can_read ? WR_LOCK_SHARED : WR_LOCK_EXCLUSIVE;
-    return wr_range_lock(port->storage, kind, lo, hi, &waiter);
+    return wr_range_lock(port->storage, kind_of(port, shared), lo, hi, &waiter);
 }
 
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
@@ -137,20 +143,21 @@ static void unlock_runs(wr_port *port, const weir_pattern *cover, int64_t end)
         wr_port_unlock(port, b.offset, b.offset + b.run);
 }
 
-int wr_port_lock_window(wr_port *port, const wr_window *w, bool scattered)
+int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scattered)
 {
-    if (!scattered)
-        return wr_port_lock(port, false, w->lo, w->hi);
+    enum wr_lock_kind kind = kind_of(port, shared);
+    int code = 0;
     wr_cursor c;
     wr_batch b;
-    for (wr_cursor_init(&c, w->cover); wr_cursor_next_run(&c, INT64_MAX, &b);) {
-        int code = wr_port_lock(port, false, b.offset, b.offset + b.run);
-        if (code) {
+    if (!scattered)
+        code = wr_range_try(port->storage, kind, w->lo, w->hi);
+    wr_cursor_init(&c, w->cover);
+    while (scattered && !code && wr_cursor_next_run(&c, INT64_MAX, &b)) {
+        code = wr_range_try(port->storage, kind, b.offset, b.offset + b.run);
+        if (code)
             unlock_runs(port, w->cover, b.offset);
-            return code;
-        }
     }
-    return 0;
+    return code == 1 ? WR_BUSY : code;
 }
 
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered)

@@ -17,6 +17,7 @@ typedef struct wr_port {
     int64_t cores;        /* of a node */
     int64_t unit, align;  /* of realms */
     int64_t block;        /* of persistent realms; 0 before the first collective call */
+    int64_t owners;       /* and how many have them */
     bool can_read;        /* the file is open for reading too */
     bool sole;            /* nobody else has it open: independent writes need no lock */
     uint64_t calls;       /* collective calls so far */
@@ -62,9 +63,12 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
 
-/* Locks a window that is to be read, changed and written: its range, or, where realms are dealt
- * (`scattered`), every run of its cover, because other aggregators' windows lie between them. */
-int wr_port_lock_window(wr_port *port, const wr_window *w, bool scattered);
+enum { WR_BUSY = 2 }; /* somebody holds the range: try again */
+
+/* Locks a window if nobody holds any of it, or returns WR_BUSY: its range, or, where realms are
+ * dealt (`scattered`), every run of its cover, because other aggregators' windows lie between them.
+ */
+int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scattered);
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered);
 
 #endif

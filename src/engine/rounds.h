@@ -18,7 +18,6 @@ typedef struct wr_call {
     wr_want *wants;      /* `rank` is the local rank for rounds_shared */
     bool shared;         /* rounds were through shared memory */
     wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
-    bool echo;           /* the error only follows from one that another rank reports */
     weir_error *error;   /* if outcome.code */
 } wr_call;
 
@@ -31,9 +30,6 @@ static inline int wr_call_desk_rank(const wr_call *c, int desk)
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
-
-/* As wr_call_fail, for what another rank's failure did to this one. */
-void wr_call_echo(wr_call *call, int code, int64_t stop);
 
 /* Everyone on the node, wants being known. Nobody leaves before all windows are through. */
 void wr_rounds_shared(wr_call *call);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/rounds.h"
+#include "engine/turn.h"
 
 enum state { IDLE, OPEN };
 
@@ -18,7 +18,8 @@ typedef struct shared {
     bool last; /* no more windows will come */
     int64_t opened;
     enum state state[2];
-    wr_window window[2];
+    wr_turn turn[2];
+    bool barred; /* by somebody who holds a range: there is no bell for that */
 } shared;
 
 static wr_desk *desk_of(const shared *s, int desk)
@@ -74,7 +75,6 @@ static void publish(shared *s, const wr_window *w, int64_t valid)
     atomic_store_explicit(&slot->next, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->expected, mark_clients(s, slot, w), memory_order_relaxed);
     atomic_store_explicit(&slot->turn, ++s->opened, memory_order_release);
-    s->window[which] = *w;
     s->state[which] = OPEN;
     ring_clients(s, slot);
 }
@@ -94,76 +94,59 @@ static char *buffer_of(const shared *s, int which)
     return wr_hall_buffer(s->hall, s->t->local_size, s->call->desk, which);
 }
 
-/* Prepares and shows the next window; a failure concludes. */
-static void open_window(shared *s)
+/* Prepares and shows the next window; a failure concludes. Whether anything happened. */
+static bool open_window(shared *s)
 {
     wr_call *c = s->call;
-    wr_window w;
-    int64_t valid = INT64_MAX;
-    int more = wr_windows_next(&s->walk, &w);
+    int which = (int)(s->opened & 1);
+    wr_turn *turn = &s->turn[which];
+    int more = wr_turn_open(c, &s->walk, turn, buffer_of(s, which));
+    s->barred = s->barred || more == WR_BUSY;
+    if (more == WR_BUSY)
+        return false;
+    if (more < 0)
+        wr_call_fail(c, more, turn->window.lo);
     if (more <= 0) {
-        if (more < 0)
-            wr_call_fail(c, more, s->walk.at);
         conclude(s);
-        return;
+        return true;
     }
-    bool write = c->a->direction == WR_WRITE, locked = false;
-    int code = 0;
-    if (write && w.holes) {
-        code = wr_port_lock_window(c->port, &w, c->plan->period);
-        locked = !code;
-    }
-    if (!code && (!write || w.holes))
-        code = wr_port_move(c->port, WR_READ, w.cover, buffer_of(s, (int)(s->opened & 1)), &valid);
-    if (code) {
-        wr_call_fail(c, code, w.lo);
-        if (locked)
-            wr_port_unlock_window(c->port, &w, c->plan->period);
-        wr_window_release(&w);
-        conclude(s);
-        return;
-    }
-    if (!write && valid < INT64_MAX)
-        c->outcome.stop = wr_min(c->outcome.stop, valid);
-    publish(s, &w, write ? INT64_MAX : valid);
+    c->outcome.stop = wr_min(c->outcome.stop, turn->valid);
+    publish(s, &turn->window, turn->valid);
+    return true;
 }
 
-/* All clients are done with a window. */
-static void close_window(shared *s, int which)
+/* All clients are done with a window. Whether anything happened. */
+static bool close_window(shared *s, int which)
 {
     wr_call *c = s->call;
-    wr_window *w = &s->window[which];
-    int64_t valid;
-    if (c->a->direction == WR_WRITE) {
-        int code = wr_port_move(c->port, WR_WRITE, w->cover, buffer_of(s, which), &valid);
-        if (code) {
-            wr_call_fail(c, code, w->lo);
-            if (!s->last)
-                conclude(s);
-        }
-        if (w->holes)
-            wr_port_unlock_window(c->port, w, c->plan->period);
+    wr_turn *turn = &s->turn[which];
+    int64_t lo = turn->window.lo;
+    int code = wr_turn_close(c, turn, buffer_of(s, which), false);
+    s->barred = s->barred || code == WR_BUSY;
+    if (code == WR_BUSY)
+        return false;
+    if (code) {
+        wr_call_fail(c, code, lo);
+        if (!s->last)
+            conclude(s);
     }
-    wr_window_release(w);
     s->state[which] = IDLE;
+    return true;
 }
 
 /* One turn as aggregator; whether anything happened. */
 static bool serve(shared *s)
 {
     bool busy = false;
+    s->barred = false;
     for (int which = 0; which < 2; which++) {
         wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
         int64_t done = atomic_load_explicit(&slot->acknowledged, memory_order_acquire);
-        if (s->state[which] == OPEN && done == slot->expected) {
-            close_window(s, which);
-            busy = true;
-        }
+        if (s->state[which] == OPEN && done == slot->expected)
+            busy = close_window(s, which) || busy;
     }
-    while (!s->last && s->state[s->opened & 1] == IDLE) {
-        open_window(s);
+    while (!s->last && s->state[s->opened & 1] == IDLE && open_window(s))
         busy = true;
-    }
     return busy;
 }
 
@@ -260,6 +243,14 @@ static bool through(const shared *s, bool serves, bool over)
     return over && (!serves || (s->last && s->state[0] == IDLE && s->state[1] == IDLE));
 }
 
+/* Somebody else holds a range; messages of other code must go on meanwhile. */
+static void wait_outside(int *tries, const wr_waiter *waiter)
+{
+    wr_backoff(tries);
+    if (waiter->poke)
+        waiter->poke(waiter->user);
+}
+
 void wr_rounds_shared(wr_call *call)
 {
     shared s = {.call = call, .t = call->port->world->transport, .hall = &call->port->hall};
@@ -267,6 +258,7 @@ void wr_rounds_shared(wr_call *call)
     wr_waiter waiter = wr_transport_waiter(s.t, true);
     weir_pattern *realm = NULL;
     bool serves = call->mine >= 0, over = false;
+    int tries = 0;
     for (int desk = 0; desk < call->desks; desk++)
         s.hall->seen[desk] = 0;
     if (serves) {
@@ -282,9 +274,16 @@ void wr_rounds_shared(wr_call *call)
         uint32_t heard = wr_word_get(bell);
         bool busy = serves && serve(&s);
         busy = attend(&s, &over) || busy;
-        if (!busy && !through(&s, serves, over))
+        tries = busy ? 0 : tries;
+        if (busy || through(&s, serves, over))
+            continue;
+        if (s.barred)
+            wait_outside(&tries, &waiter);
+        else
             wr_wait(bell, heard, &waiter);
     }
+    for (int which = 0; which < 2; which++)
+        wr_turn_drop(call, &s.turn[which]);
     if (serves)
         wr_windows_release(&s.walk);
     weir_pattern_free(realm);

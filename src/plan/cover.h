@@ -54,7 +54,7 @@ enum { WR_COURSE_BYTES = 1 << 20 };
 /* {0} is an empty one. */
 void wr_course_release(wr_course *course);
 
-enum { WR_WALK_BYTES = 3 << 19 };
+enum { WR_WALK_BYTES = 2 << 20 };
 
 /* A walk over the windows of one realm. Takes WR_WALK_BYTES of memory at most while under way. */
 typedef struct wr_windows {

@@ -83,18 +83,26 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
 static int survey(weir_plan *p, wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
+    const int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
+    wr_summary node = {0};
     p->wants = wr_alloc_array(r->ranks, sizeof *p->wants);
     if (!p->wants)
         return WEIR_ENOMEM;
     for (int i = 0; i < r->ranks; i++) {
         const weir_pattern *pattern = r->patterns[i];
         int64_t bytes = pattern ? weir_pattern_bytes(pattern) : 0;
-        if (!bytes)
-            continue;
-        wr_summary part = wr_summary_of(pattern, 0, bytes);
-        wr_summary_add(wanted, &part);
-        p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
+        if (bytes) {
+            wr_summary part = wr_summary_of(pattern, 0, bytes);
+            wr_summary_add(&node, &part);
+            p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
+        }
+        if (per_node < r->ranks && (i % per_node == per_node - 1 || i == r->ranks - 1)) {
+            wr_summary_add_node(wanted, &node);
+            node = (wr_summary){0};
+        }
     }
+    if (per_node >= r->ranks)
+        *wanted = node;
     return 0;
 }
 
@@ -275,6 +283,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
 {
     const wr_plan *plan = &p->plan;
     bool together = plan->collective;
+    bool messages = p->in.nodes > 1 || p->in.exchange == WR_EXCHANGE_P2P;
     int64_t price = together ? plan->price_together : plan->price_alone;
     say(w, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
         (long long)sum->rounds, (long long)sum->calls);
@@ -285,9 +294,9 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
     if (together)
         say(w,
             "memory: 2 windows of %lld bytes and at most %d bytes for covers on each of %lld "
-            "aggregators; no buffer on other ranks\n",
+            "aggregators; %s on other ranks\n",
             (long long)plan->window, WR_WALK_BYTES + WR_COURSE_BYTES + 2 * WR_COVER_BYTES,
-            (long long)plan->aggregators);
+            (long long)plan->aggregators, messages ? "a window" : "no buffer");
     else
         say(w, "memory: a window of at most %lld bytes on each rank\n",
             sum->windows ? (long long)p->sieve_buffer : 0);

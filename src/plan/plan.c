@@ -121,6 +121,24 @@ void wr_summary_add(wr_summary *all, const wr_summary *part)
     estimate_once(all);
 }
 
+void wr_summary_add_node(wr_summary *all, const wr_summary *node)
+{
+    if (node->lo == node->hi)
+        return;
+    const wr_summary before = *all;
+    const bool first = !before.active;
+    *all = (wr_summary){
+        .lo = first ? node->lo : wr_min(before.lo, node->lo),
+        .hi = first ? node->hi : wr_max(before.hi, node->hi),
+        .active = before.active + node->active,
+        .bytes = before.bytes + node->bytes,
+        .runs = before.runs + node->runs,
+        .spans = before.spans + node->spans,
+        .once_runs = before.once_runs + node->once_runs,
+    };
+    all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);
+}
+
 wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *t,
                                   const wr_price price[2])
 {

@@ -32,9 +32,13 @@ typedef struct wr_summary {
 /* Of one request; `begin` and `end` are data positions of the pattern. */
 wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end);
 
-/* Adds the next rank's; start with {0}. `apart` is found out by comparing bounds in the order given,
- * which is enough where ranks own ascending parts of a file. */
+/* Adds the next rank's; start with {0}. `apart` is found out by comparing bounds in the order
+ * given, which is enough where ranks own ascending parts of a file. */
 void wr_summary_add(wr_summary *all, const wr_summary *part);
+
+/* Adds that of a node to that of others: only sums and bounds, which one reduction over all nodes
+ * gives; what ranks of different nodes have in common is not known. */
+void wr_summary_add_node(wr_summary *all, const wr_summary *node);
 
 /* What the storage asks for transfers in one direction. */
 typedef struct wr_price {
@@ -57,7 +61,8 @@ typedef struct wr_plan_input {
     int64_t read_call_ns, read_mib_ns;
 } wr_plan_input;
 
-/* The part of an input that tunables and prices, by direction, make up; the rest is the caller's. */
+/* The part of an input that tunables and prices, by direction, make up; the rest is the caller's.
+ */
 wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *tunables,
                                   const wr_price price[2]);
 

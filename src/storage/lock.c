@@ -66,19 +66,26 @@ static int try_lock(wr_storage *s, const range *r)
     return error;
 }
 
-int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
-                  const wr_waiter *waiter)
+int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     if (lo < 0 || hi <= lo)
         return wr_fail(WEIR_EINVAL, "range to lock is empty or negative");
-    const range r = {lo, hi, kind};
-    int error;
-    for (int i = 0; (error = try_lock(s, &r)) == EAGAIN; i += i < YIELDS) {
+    int error = try_lock(s, &(range){lo, hi, kind});
+    if (error == EAGAIN)
+        return 1;
+    return error ? wr_fail_system(error, s->path, lo, "lock") : 0;
+}
+
+int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
+                  const wr_waiter *waiter)
+{
+    int code;
+    for (int i = 0; (code = wr_range_try(s, kind, lo, hi)) == 1; i += i < YIELDS) {
         wr_pause(i < YIELDS ? 0 : NAP_US);
         if (waiter && waiter->poke)
             waiter->poke(waiter->user);
     }
-    return error ? wr_fail_system(error, s->path, lo, "lock") : 0;
+    return code;
 }
 
 /* Unlocks the parts of [lo, hi) that nobody else in the table covers. */

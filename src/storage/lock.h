@@ -17,6 +17,9 @@ enum wr_lock_kind { WR_LOCK_SHARED, WR_LOCK_EXCLUSIVE, WR_LOCK_NONE };
 int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
                   const wr_waiter *waiter);
 
+/* Locks it if it is free: 0, or 1 if it is not, or a negative code. */
+int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi);
+
 /* Gives back one lock on exactly [lo, hi). */
 int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi);
 

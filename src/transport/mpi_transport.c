@@ -9,7 +9,7 @@
 
 #include "base/arith.h"
 
-enum { SPINS = 200, DROPPED = -2 };
+enum { SPINS = 200 };
 
 /* Largest part of a message; any that fits an int will do. */
 static const int64_t part_bytes = INT64_C(1) << 30;
@@ -93,14 +93,33 @@ static int send_mpi(wr_transport *t, wr_parcel to, int tag, bool when_received, 
     return code;
 }
 
+/* All bytes into one: a message that is too long for its buffer would be the end of a program
+ * under MPICH, whose MPI_Test does not ask the communicator's error handler. */
+static int drop_part(wr_transport *t, wr_place from, int tag, MPI_Request *part)
+{
+    static char sink;
+    MPI_Datatype many;
+    int result = PMPI_Type_create_hvector((int)from.bytes, 1, 0, MPI_BYTE, &many);
+    if (result != MPI_SUCCESS)
+        return check(result, "receive");
+    PMPI_Type_commit(&many);
+    result = PMPI_Irecv(&sink, 1, many, from.rank, tag, comm_of(t), part);
+    PMPI_Type_free(&many);
+    return check(result, "receive");
+}
+
 static int receive_mpi(wr_transport *t, wr_place from, int tag, wr_request *r)
 {
     int code = start(r, from.bytes);
-    r->bytes = from.data ? from.bytes : DROPPED;
+    r->bytes = from.bytes;
     for (int64_t i = 0; !code && i < r->parts; i++) {
         char *data = (char *)from.data + i * part_bytes;
         int bytes = (int)wr_min(part_bytes, from.bytes - i * part_bytes);
         MPI_Request *part = parts_of(r) + i;
+        if (!from.data && bytes) {
+            code = drop_part(t, (wr_place){from.rank, bytes, NULL}, tag, part);
+            continue;
+        }
         code =
             check(PMPI_Irecv(data, bytes, MPI_BYTE, from.rank, tag, comm_of(t), part), "receive");
     }
@@ -124,10 +143,6 @@ static int test_mpi(wr_transport *t, wr_request *r, bool *over)
         bool live = parts_of(r)[i] != MPI_REQUEST_NULL;
         MPI_Status status;
         int result = PMPI_Test(parts_of(r) + i, &done, &status);
-        if (r->bytes == DROPPED) { /* cut, as it was meant to be */
-            done = done || result != MPI_SUCCESS;
-            continue;
-        }
         code = check(result, "message");
         if (!code && done && live && r->bytes >= 0)
             code = check_length(&status, wr_min(part_bytes, r->bytes - i * part_bytes));

@@ -1,0 +1,29 @@
+/* A window's turn at an aggregator: made, locked and read before ranks take part, written and let
+ * go after them, the same for shared memory and for messages.
+ *
+ * Locks are tried and never waited for: an aggregator that waits serves nobody, and two collective
+ * calls on one file would wait for each other. A window with holes is held alone from its reading
+ * to its writing; one without is held together with other writers while it is written, so that it
+ * does not fall between the reading and the writing of somebody else's. */
+#ifndef WR_ENGINE_TURN_H
+#define WR_ENGINE_TURN_H
+
+#include "engine/rounds.h"
+
+typedef struct wr_turn {
+    wr_window window;
+    int64_t valid; /* when reading: bytes from here on do not exist */
+    bool made, locked;
+} wr_turn;
+
+/* 1: ranks can take part; 0: there are no more windows; WR_BUSY; or a negative code, and nothing
+ * from turn->window.lo on is done. */
+int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer);
+
+/* 0, WR_BUSY, or a negative code; unless WR_BUSY the turn is over. A spoiled one is not written. */
+int wr_turn_close(const wr_call *c, wr_turn *turn, char *buffer, bool spoiled);
+
+/* Gives up a turn that was not opened, if there is one. */
+void wr_turn_drop(const wr_call *c, wr_turn *turn);
+
+#endif
