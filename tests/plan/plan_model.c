@@ -218,7 +218,7 @@ static void check_one(rng *r)
         modelled_free(&s.request[i]);
 }
 
-/* Every aggregator is another rank, ascending, and nodes of equal size have equal shares. */
+/* Each aggregator is another rank, in ascending order; nodes of equal size have equal shares. */
 static void test_places(void)
 {
     for (int64_t ranks = 1; ranks <= 40; ranks++)

@@ -208,7 +208,7 @@ static void check_scene(const scene *s)
 int main(void)
 {
     uint64_t seed = test_seed();
-    int64_t cases = test_cases(150, 10000);
+    int64_t cases = test_cases(100, 10000);
     scene *s = calloc(1, sizeof *s);
     CHECK(s);
     s->storage = "mem";
