@@ -66,6 +66,9 @@ static void publish(shared *s, const wr_window *w, int64_t valid)
 {
     int which = (int)(s->opened & 1);
     wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
+    /* who is still to look at the window before must not take this one's ranks for that one's */
+    atomic_store_explicit(&slot->turn, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
     wr_hall_put_cover(s->hall, s->t->local_size, 2 * s->call->desk + which, w->cover);
     atomic_store_explicit(&slot->lo, w->lo, memory_order_relaxed);
     atomic_store_explicit(&slot->hi, w->hi, memory_order_relaxed);
