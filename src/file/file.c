@@ -200,13 +200,6 @@ int weir_file_close(weir_file *file)
     return code;
 }
 
-static const weir_pattern *nothing(weir_pattern *p, wr_node *node)
-{
-    *node = (wr_node){.kind = WR_LEAF, .ordered = true, .disjoint = true, .child = -1, .kid = -1};
-    *p = (weir_pattern){.nodes = 1, .node = node};
-    return p;
-}
-
 static int check_access(const weir_file *f, const wr_access_request *a)
 {
     int64_t lo, hi;
@@ -254,10 +247,9 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
 /* Whole patterns, and NULL for nothing. */
 static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
 {
-    weir_pattern empty;
-    wr_node leaf;
+    wr_run_pattern nothing;
     if (!a.file)
-        a.file = nothing(&empty, &leaf);
+        a.file = wr_run_pattern_set(&nothing, 0, 0);
     if (!a.memory)
         a.memory = a.file;
     a.end = weir_pattern_bytes(a.file);
@@ -313,6 +305,22 @@ int weir_file_set_size(weir_file *file, int64_t size)
         code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
     if (!code && t->rank == 0)
         code = wr_storage_set_size(file->port.storage, size);
+    return wr_agree(t, file->port.channel.tag, code);
+}
+
+int wr_file_preallocate(weir_file *file, int64_t size)
+{
+    if (check_alive(file))
+        return WEIR_ETRANSPORT;
+    wr_transport *t = file->port.world->transport;
+    int64_t differ[] = {size, -size};
+    int code = wr_allreduce(t, file->port.channel.tag, WR_MAX, 2, differ);
+    if (!code && differ[0] != -differ[1])
+        code = wr_fail(WEIR_EDISAGREE, "ranks preallocate different sizes");
+    if (!code && size < 0)
+        code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
+    if (!code && t->rank == 0)
+        code = wr_storage_preallocate(file->port.storage, size);
     return wr_agree(t, file->port.channel.tag, code);
 }
 

@@ -16,6 +16,9 @@ struct weir_file {
  * the environment; rank 0's count. */
 int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out);
 
+/* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */
+int wr_file_preallocate(weir_file *file, int64_t size);
+
 /* [collective] Takes other hints, as open does. */
 int wr_file_set_hints(weir_file *file, const char *hints);
 

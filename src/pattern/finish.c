@@ -1,5 +1,6 @@
 /* From a builder's nodes to a finished pattern: one block of memory that holds just what the root
  * reaches, numbered the same way however it was built, so that equal patterns have equal hashes. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -163,6 +164,16 @@ static int finish_run(int64_t origin, int64_t bytes, weir_pattern **out)
     p->hash = wr_pattern_digest(p);
     *out = p;
     return 0;
+}
+
+const weir_pattern *wr_run_pattern_set(wr_run_pattern *run, int64_t offset, int64_t bytes)
+{
+    _Static_assert(offsetof(wr_run_pattern, node) == sizeof(weir_pattern), "one block, as any");
+    run->pattern = (weir_pattern){.origin = bytes ? offset : 0, .nodes = 1, .node = &run->node};
+    run->node = (wr_node){.kind = WR_LEAF, .child = -1, .kid = -1, .count = bytes};
+    wr_node_complete(&run->pattern, &run->node); /* of a leaf it cannot fail */
+    run->pattern.hash = wr_pattern_digest(&run->pattern);
+    return &run->pattern;
 }
 
 int wr_build_finish(wr_builder *b, wr_term root, weir_pattern **out)

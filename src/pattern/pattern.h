@@ -110,6 +110,14 @@ int wr_pattern_clip(const weir_pattern *pattern, int64_t lo, int64_t hi, weir_pa
  * the copy is. */
 weir_pattern wr_pattern_attach(const void *block);
 
+/* A pattern of one run that needs no memory of its own. */
+typedef struct wr_run_pattern {
+    weir_pattern pattern;
+    wr_node node;
+} wr_run_pattern;
+
+const weir_pattern *wr_run_pattern_set(wr_run_pattern *run, int64_t offset, int64_t bytes);
+
 static inline bool wr_hash_equal(wr_hash a, wr_hash b)
 {
     return a.half[0] == b.half[0] && a.half[1] == b.half[1];

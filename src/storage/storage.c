@@ -6,6 +6,7 @@
 #include "storage/storage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -261,6 +262,17 @@ int wr_storage_get_size(wr_storage *s, int64_t *size)
 int wr_storage_set_size(wr_storage *s, int64_t size)
 {
     return s->ops->set_size(s, size);
+}
+
+int wr_storage_preallocate(wr_storage *s, int64_t size)
+{
+    int64_t now;
+    if (s->plain_fd >= 0 && size > 0) {
+        int error = posix_fallocate(s->plain_fd, 0, size);
+        return error ? wr_fail_system(error, s->path, size, "preallocate") : 0;
+    }
+    int code = wr_storage_get_size(s, &now);
+    return code || now >= size ? code : wr_storage_set_size(s, size);
 }
 
 int wr_storage_sync(wr_storage *s)

@@ -156,6 +156,9 @@ int wr_transfer_check(const wr_storage *s, const wr_transfer *t);
 int wr_storage_get_size(wr_storage *s, int64_t *size);
 int wr_storage_set_size(wr_storage *s, int64_t size);
 
+/* Space for the first `size` bytes; the file is at least as long afterwards. */
+int wr_storage_preallocate(wr_storage *s, int64_t size);
+
 /* To stable storage, metadata included. */
 int wr_storage_sync(wr_storage *s);
 

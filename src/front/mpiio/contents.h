@@ -1,0 +1,21 @@
+/* What a datatype was made from, in one form for all constructors. */
+#ifndef WR_MPIIO_CONTENTS_H
+#define WR_MPIIO_CONTENTS_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* The arguments of the constructor: its numbers in the order it takes them, whether they were int,
+ * MPI_Aint or MPI_Count, and its types. */
+typedef struct wr_contents {
+    int combiner;
+    int64_t numbers, types;
+    int64_t *number;
+    MPI_Datatype *type;
+} wr_contents;
+
+/* A named type has no contents. */
+int wr_contents_get(MPI_Datatype type, wr_contents *out);
+void wr_contents_release(wr_contents *c);
+
+#endif

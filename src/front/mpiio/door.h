@@ -1,0 +1,77 @@
+/* The MPI-IO door: what an MPI_File is behind it, and what its functions share.
+ *
+ * An MPI_File is a pointer to a wr_door. Every function of the MPI library that takes one is
+ * defined here under both of its names, MPI_ and PMPI_: Fortran bindings and tools use either. */
+#ifndef WR_MPIIO_DOOR_H
+#define WR_MPIIO_DOOR_H
+
+#include <mpi.h>
+
+#include "file/file.h"
+#include "front/mpiio/types.h"
+
+typedef struct wr_door {
+    uint64_t mark; /* tells an open file from anything else */
+    weir_file *file;
+    char *path;
+    int amode;
+    int fortran; /* its number there, or 0 */
+    MPI_Group group;
+    MPI_Info info; /* what the user has given so far */
+    MPI_Errhandler errors;
+    MPI_File_errhandler_function *on_error; /* of a handler that the user made */
+    /* the view */
+    int64_t displacement;
+    MPI_Datatype etype, filetype; /* ours */
+    int64_t unit;                 /* bytes of an etype */
+    weir_pattern *view;           /* from the displacement on, for ever; NULL: no data at all */
+    int64_t position;             /* of the individual pointer, in data of the view */
+    /* the memory pattern of the latest access */
+    weir_pattern *memory;
+    wr_hash memory_of;
+    int64_t memory_count, memory_extent;
+} wr_door;
+
+/* Defines MPI_name as another name of PMPI_name. */
+#define WR_BOTH_NAMES(name)                                                                        \
+    __attribute__((alias("PMPI_" #name), visibility("default"))) __typeof__(PMPI_##name) MPI_##name;
+
+#define WR_DOOR __attribute__((visibility("default")))
+
+/* The door of a handle, or NULL with the error raised (class MPI_ERR_FILE). */
+wr_door *wr_door_of(MPI_File fh);
+
+/* --- errors.c --- */
+
+/* Raises an error of that MPI class in this thread, for the functions below; returns a code. */
+int wr_misuse(int mpi_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* MPI_SUCCESS for 0. Otherwise an MPI error code whose string is this thread's error, given to the
+ * handler of the file (NULL: of MPI_FILE_NULL) first. */
+int wr_door_result(wr_door *door, int code);
+
+/* A handler for the file, or for those opened later if it is NULL. */
+int wr_door_set_handler(wr_door *door, MPI_Errhandler handler);
+
+/* --- open.c --- */
+
+/* The name of a file without a prefix such as "ufs:". */
+const char *wr_door_path(const char *name);
+
+/* --- fortran.c --- */
+
+/* Gives a file its number, or takes it away. */
+void wr_door_number(wr_door *door, bool wanted);
+
+/* --- hints.c --- */
+
+/* Those pairs of an info that are ours, as hints; to be freed. NULL: no memory. */
+char *wr_hints_of(MPI_Info info);
+
+/* --- view.c --- */
+
+/* The file as bytes, from its start. */
+int wr_view_reset(wr_door *door);
+void wr_view_release(wr_door *door);
+
+#endif

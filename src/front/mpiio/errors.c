@@ -1,0 +1,226 @@
+/* Errors as MPI knows them: classes, codes whose strings name file, rank and cause, handlers. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "front/mpiio/door.h"
+
+/* A code lasts as long as the program, so each class has a few of them, whose strings are set in
+ * turn. A class rides in the details as a negative errno. */
+enum { CLASSES = 64, CODES = 8, MADE = 256 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    int code[CODES];
+    int next;
+} rings[CLASSES];
+
+/* Handlers that users made, to find their functions. */
+static struct {
+    MPI_Errhandler handler;
+    MPI_File_errhandler_function *function;
+} made[MADE];
+static int made_count;
+
+/* Of files opened later; MPI_ERRORS_RETURN at first. */
+static struct {
+    bool set;
+    MPI_Errhandler handler;
+    MPI_File_errhandler_function *function;
+} standard;
+
+int wr_misuse(int mpi_class, const char *format, ...)
+{
+    weir_error error = {.code = WEIR_EINVAL, .errnum = -mpi_class, .rank = -1, .offset = -1};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.text, sizeof error.text, format, arguments);
+    va_end(arguments);
+    return wr_error_raise(&error);
+}
+
+static int class_of(const weir_error *e)
+{
+    if (e->errnum < 0)
+        return -e->errnum;
+    switch (e->errnum) {
+    case EROFS:
+        return MPI_ERR_READ_ONLY;
+    case EDQUOT:
+        return MPI_ERR_QUOTA;
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ENOTDIR:
+        return MPI_ERR_BAD_FILE;
+    case EFBIG:
+        return MPI_ERR_NO_SPACE;
+    default:
+        break;
+    }
+    switch (e->code) {
+    case WEIR_ENOMEM:
+    case WEIR_EBUDGET:
+        return MPI_ERR_NO_MEM;
+    case WEIR_ENOENT:
+        return MPI_ERR_NO_SUCH_FILE;
+    case WEIR_EEXIST:
+        return MPI_ERR_FILE_EXISTS;
+    case WEIR_EACCESS:
+        return MPI_ERR_ACCESS;
+    case WEIR_ENOSPC:
+        return MPI_ERR_NO_SPACE;
+    case WEIR_EIO:
+    case WEIR_EFORMAT:
+        return MPI_ERR_IO;
+    case WEIR_EDISAGREE:
+        return MPI_ERR_NOT_SAME;
+    case WEIR_EUNSUPPORTED:
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    case WEIR_ETRANSPORT:
+        return MPI_ERR_OTHER;
+    default:
+        return MPI_ERR_ARG;
+    }
+}
+
+/* The details as one line, without the class that may ride in them. */
+static void describe(const weir_error *e, char *text, size_t size)
+{
+    weir_error plain = *e;
+    plain.errnum = plain.errnum < 0 ? 0 : plain.errnum;
+    weir_error_format(&plain, text, size);
+}
+
+static int code_for(int mpi_class, const char *text)
+{
+    int code = mpi_class;
+    if (mpi_class <= 0 || mpi_class >= CLASSES)
+        return code;
+    pthread_mutex_lock(&lock);
+    int *ring = &rings[mpi_class].code[rings[mpi_class].next];
+    rings[mpi_class].next = (rings[mpi_class].next + 1) % CODES;
+    if (*ring || PMPI_Add_error_code(mpi_class, ring) == MPI_SUCCESS) {
+        if (PMPI_Add_error_string(*ring, text) == MPI_SUCCESS)
+            code = *ring;
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* As MPI itself would: by the handler of a communicator. */
+static void end_program(int code)
+{
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+}
+
+static void handle(wr_door *door, int code)
+{
+    MPI_Errhandler handler = door ? door->errors : standard.handler;
+    MPI_File_errhandler_function *function = door ? door->on_error : standard.function;
+    MPI_File fh = door ? (MPI_File)(void *)door : MPI_FILE_NULL;
+    if (!door && !standard.set)
+        return;
+    if (function)
+        function(&fh, &code);
+    else if (handler == MPI_ERRORS_ARE_FATAL)
+        end_program(code);
+}
+
+int wr_door_result(wr_door *door, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    if (!code)
+        return MPI_SUCCESS;
+    describe(weir_error_last(), text, sizeof text);
+    int result = code_for(class_of(weir_error_last()), text);
+    handle(door, result);
+    return result;
+}
+
+static MPI_File_errhandler_function *function_of(MPI_Errhandler handler)
+{
+    MPI_File_errhandler_function *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = made_count - 1; i >= 0 && !found; i--)
+        if (made[i].handler == handler)
+            found = made[i].function;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int wr_door_set_handler(wr_door *door, MPI_Errhandler handler)
+{
+    MPI_File_errhandler_function *function = function_of(handler);
+    if (handler == MPI_ERRHANDLER_NULL)
+        return wr_misuse(MPI_ERR_ARG, "MPI_ERRHANDLER_NULL as the handler of a file");
+    if (door) {
+        door->errors = handler;
+        door->on_error = function;
+        return 0;
+    }
+    standard.set = true;
+    standard.handler = handler;
+    standard.function = function;
+    return 0;
+}
+
+/* The MPI library's own, which makes real handlers. */
+static int create_handler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
+{
+    int (*create)(MPI_File_errhandler_function *, MPI_Errhandler *) = NULL;
+    *(void **)(void *)&create = dlsym(RTLD_NEXT, "PMPI_File_create_errhandler");
+    if (!create || create(function, out) != MPI_SUCCESS)
+        return wr_misuse(MPI_ERR_OTHER, "the MPI library makes no error handler");
+    pthread_mutex_lock(&lock);
+    if (made_count == MADE) { /* the oldest are forgotten */
+        memmove(made, made + 1, (MADE - 1) * sizeof *made);
+        made_count--;
+    }
+    made[made_count].handler = *out;
+    made[made_count++].function = function;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+WR_DOOR int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
+{
+    return wr_door_result(NULL, create_handler(function, out));
+}
+WR_BOTH_NAMES(File_create_errhandler)
+
+WR_DOOR int PMPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
+{
+    wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
+    if (fh != MPI_FILE_NULL && !door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    return wr_door_result(door, wr_door_set_handler(door, handler));
+}
+WR_BOTH_NAMES(File_set_errhandler)
+
+/* The caller frees what it gets, so of a user's handler it gets another one. */
+WR_DOOR int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *out)
+{
+    wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
+    if (fh != MPI_FILE_NULL && !door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    MPI_File_errhandler_function *function = door ? door->on_error : standard.function;
+    if (function)
+        return wr_door_result(door, create_handler(function, out));
+    *out = door ? door->errors : standard.set ? standard.handler : MPI_ERRORS_RETURN;
+    return MPI_SUCCESS;
+}
+WR_BOTH_NAMES(File_get_errhandler)
+
+WR_DOOR int PMPI_File_call_errhandler(MPI_File fh, int code)
+{
+    wr_door *door = wr_door_of(fh);
+    if (!door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    handle(door, code);
+    return MPI_SUCCESS;
+}
+WR_BOTH_NAMES(File_call_errhandler)

@@ -1,0 +1,54 @@
+/* Files as numbers, for Fortran: 0 is MPI_FILE_NULL. */
+#include <pthread.h>
+
+#include "front/mpiio/door.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wr_door **numbered; /* place i has number i + 1 */
+static int64_t room, count;
+
+/* The lowest free number. */
+static int find_number(wr_door *door)
+{
+    int64_t i = 0;
+    while (i < count && numbered[i])
+        i++;
+    if (i == count && wr_grow((void **)&numbered, &room, count + 1, sizeof(wr_door *)))
+        return 0;
+    count += i == count;
+    numbered[i] = door;
+    return (int)i + 1;
+}
+
+void wr_door_number(wr_door *door, bool wanted)
+{
+    pthread_mutex_lock(&lock);
+    if (wanted && !door->fortran)
+        door->fortran = find_number(door);
+    if (!wanted && door->fortran) {
+        numbered[door->fortran - 1] = NULL;
+        door->fortran = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+WR_DOOR MPI_Fint PMPI_File_c2f(MPI_File fh)
+{
+    wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
+    if (!door)
+        return fh == MPI_FILE_NULL ? 0 : -1;
+    wr_door_number(door, true);
+    return door->fortran;
+}
+WR_BOTH_NAMES(File_c2f)
+
+WR_DOOR MPI_File PMPI_File_f2c(MPI_Fint number)
+{
+    MPI_File fh = MPI_FILE_NULL;
+    pthread_mutex_lock(&lock);
+    if (number > 0 && number <= count && numbered[number - 1])
+        fh = (MPI_File)(void *)numbered[number - 1];
+    pthread_mutex_unlock(&lock);
+    return fh;
+}
+WR_BOTH_NAMES(File_f2c)

@@ -1,0 +1,237 @@
+/* File views, and where the individual pointer stands in them. */
+#include <string.h>
+
+#include "base/arith.h"
+#include "front/mpiio/door.h"
+
+/* A handle of our own; named types have none. */
+static int keep_type(MPI_Datatype type, MPI_Datatype *out)
+{
+    int ints, aints, types, combiner;
+    if (PMPI_Type_get_envelope(type, &ints, &aints, &types, &combiner) != MPI_SUCCESS)
+        return wr_misuse(MPI_ERR_TYPE, "not a datatype");
+    if (combiner == MPI_COMBINER_NAMED)
+        *out = type;
+    else if (PMPI_Type_dup(type, out) != MPI_SUCCESS)
+        return wr_misuse(MPI_ERR_TYPE, "the MPI library does not copy a datatype");
+    return 0;
+}
+
+static void drop_type(MPI_Datatype *type)
+{
+    int ints, aints, types, combiner = MPI_COMBINER_NAMED;
+    if (*type == MPI_DATATYPE_NULL)
+        return;
+    PMPI_Type_get_envelope(*type, &ints, &aints, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED)
+        PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
+}
+
+void wr_view_release(wr_door *door)
+{
+    drop_type(&door->etype);
+    drop_type(&door->filetype);
+    weir_pattern_free(door->view);
+    door->view = NULL;
+}
+
+/* The filetype from `displacement` on, again and again. */
+static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
+{
+    weir_pattern *all = NULL;
+    int64_t lo, hi;
+    *out = NULL;
+    if (type->size == 0)
+        return 0;
+    weir_pattern_bounds(type->pattern, &lo, &hi);
+    if (displacement + lo < 0)
+        return wr_misuse(MPI_ERR_ARG, "a view that starts before the file");
+    int code = weir_pattern_concat(1, &displacement, (const weir_pattern *[]){type->pattern}, &all);
+    if (!code)
+        code = weir_pattern_repeat(all, WEIR_FOREVER, type->extent, out);
+    weir_pattern_free(all);
+    if (!code && !weir_pattern_is_ordered(*out)) {
+        weir_pattern_free(*out);
+        code = wr_misuse(MPI_ERR_ARG, "a filetype whose displacements decrease");
+    }
+    return code;
+}
+
+static int set_view(wr_door *door, int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype)
+{
+    const wr_type *unit, *type;
+    wr_door new = {
+        .displacement = displacement, .etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
+    int code = wr_type_get(etype, &unit);
+    if (!code)
+        code = wr_type_get(filetype, &type);
+    if (!code && (unit->size <= 0 || type->size % unit->size))
+        code = wr_misuse(MPI_ERR_ARG, "a filetype of %lld bytes is not made of etypes of %lld",
+                         (long long)type->size, (long long)unit->size);
+    if (!code)
+        code = tile(type, displacement, &new.view);
+    if (!code)
+        code = keep_type(etype, &new.etype);
+    if (!code)
+        code = keep_type(filetype, &new.filetype);
+    if (code) {
+        wr_view_release(&new);
+        return code;
+    }
+    wr_view_release(door);
+    door->displacement = displacement;
+    door->etype = new.etype;
+    door->filetype = new.filetype;
+    door->view = new.view;
+    door->unit = unit->size;
+    door->position = 0;
+    return 0;
+}
+
+int wr_view_reset(wr_door *door)
+{
+    return set_view(door, 0, MPI_BYTE, MPI_BYTE);
+}
+
+static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype etype,
+                      MPI_Datatype filetype, const char *datarep)
+{
+    if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
+        return wr_misuse(MPI_ERR_TYPE, "MPI_DATATYPE_NULL in a view");
+    if (!datarep || strcmp(datarep, "native"))
+        return wr_misuse(MPI_ERR_UNSUPPORTED_DATAREP, "data representation %s",
+                         datarep ? datarep : "NULL");
+    if (displacement < 0 && displacement != MPI_DISPLACEMENT_CURRENT)
+        return wr_misuse(MPI_ERR_ARG, "displacement %lld", (long long)displacement);
+    if (displacement == MPI_DISPLACEMENT_CURRENT && !(door->amode & MPI_MODE_SEQUENTIAL))
+        return wr_misuse(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT without MPI_MODE_SEQUENTIAL");
+    return 0;
+}
+
+/* Byte of the file behind data position `data` of the view. */
+static int64_t byte_of(const wr_door *door, int64_t data)
+{
+    int64_t lo = door->displacement, hi;
+    if (door->view && data < weir_pattern_bytes(door->view))
+        wr_pattern_bounds_of(door->view, data, data + 1, &lo, &hi);
+    return lo;
+}
+
+WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
+                               MPI_Datatype filetype, const char *datarep, MPI_Info info)
+{
+    wr_door *door = wr_door_of(fh);
+    (void)info; /* hints that change with the view would need all ranks: MPI_File_set_info */
+    if (!door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    int code = check_view(door, displacement, etype, filetype, datarep);
+    if (!code && displacement == MPI_DISPLACEMENT_CURRENT)
+        displacement = byte_of(door, door->position);
+    if (!code)
+        code = set_view(door, displacement, etype, filetype);
+    return wr_door_result(door, code);
+}
+WR_BOTH_NAMES(File_set_view)
+
+WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Datatype *etype,
+                               MPI_Datatype *filetype, char *datarep)
+{
+    wr_door *door = wr_door_of(fh);
+    if (!door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    *displacement = door->displacement;
+    strcpy(datarep, "native");
+    int code = keep_type(door->etype, etype);
+    if (!code)
+        code = keep_type(door->filetype, filetype);
+    return wr_door_result(door, code);
+}
+WR_BOTH_NAMES(File_get_view)
+
+static int refuse_sequential(const wr_door *door)
+{
+    if (door->amode & MPI_MODE_SEQUENTIAL)
+        return wr_misuse(MPI_ERR_UNSUPPORTED_OPERATION, "a file opened with MPI_MODE_SEQUENTIAL");
+    return 0;
+}
+
+static int seek(wr_door *door, int64_t offset, int whence)
+{
+    int64_t base = 0, size;
+    int code = refuse_sequential(door);
+    if (code)
+        return code;
+    if (whence == MPI_SEEK_CUR) {
+        base = door->position / door->unit;
+    } else if (whence == MPI_SEEK_END) {
+        code = weir_file_get_size(door->file, &size);
+        if (code)
+            return code;
+        int64_t data = door->view ? wr_pattern_data_below(door->view, size) : 0;
+        base = (data + door->unit - 1) / door->unit;
+    } else if (whence != MPI_SEEK_SET) {
+        return wr_misuse(MPI_ERR_ARG, "seek by %d", whence);
+    }
+    if (!wr_add(base, offset, &base) || base < 0 || !wr_mul(base, door->unit, &base))
+        return wr_misuse(MPI_ERR_ARG, "seek to before the view, or beyond 2^63 bytes");
+    door->position = base;
+    return 0;
+}
+
+WR_DOOR int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    wr_door *door = wr_door_of(fh);
+    return wr_door_result(door, door ? seek(door, offset, whence) : WEIR_EINVAL);
+}
+WR_BOTH_NAMES(File_seek)
+
+WR_DOOR int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    wr_door *door = wr_door_of(fh);
+    int code = door ? refuse_sequential(door) : WEIR_EINVAL;
+    if (!code && door)
+        *offset = door->position / door->unit;
+    return wr_door_result(door, code);
+}
+WR_BOTH_NAMES(File_get_position)
+
+WR_DOOR int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *byte)
+{
+    wr_door *door = wr_door_of(fh);
+    int code = door ? refuse_sequential(door) : WEIR_EINVAL;
+    int64_t data = 0;
+    if (!code && (offset < 0 || !wr_mul(offset, door->unit, &data)))
+        code = wr_misuse(MPI_ERR_ARG, "offset %lld", (long long)offset);
+    if (!code && door)
+        *byte = byte_of(door, data);
+    return wr_door_result(door, code);
+}
+WR_BOTH_NAMES(File_get_byte_offset)
+
+WR_DOOR int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    wr_door *door = wr_door_of(fh);
+    const wr_type *type = NULL;
+    int code = door ? 0 : WEIR_EINVAL;
+    if (!code && datatype == MPI_DATATYPE_NULL)
+        code = wr_misuse(MPI_ERR_TYPE, "extent of MPI_DATATYPE_NULL");
+    if (!code)
+        code = wr_type_get(datatype, &type);
+    if (!code)
+        *extent = (MPI_Aint)type->extent;
+    return wr_door_result(door, code);
+}
+WR_BOTH_NAMES(File_get_type_extent)
+
+#if MPI_VERSION >= 4
+WR_DOOR int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    MPI_Aint plain = 0;
+    int result = PMPI_File_get_type_extent(fh, datatype, &plain);
+    if (result == MPI_SUCCESS)
+        *extent = plain;
+    return result;
+}
+WR_BOTH_NAMES(File_get_type_extent_c)
+#endif
