@@ -17,7 +17,8 @@ enum {
 };
 
 typedef struct wr_slot {
-    _Alignas(WR_LINE) _Atomic int64_t turn; /* number of the window it shows, from 1; 0: changing */
+    _Alignas(WR_LINE) _Atomic int64_t turn; /* number of the window it shows, counted from 1; 
+  negative while it is changed: of the one that is over */
     _Atomic int64_t lo, hi;                 /* its range of the file */
     int64_t valid;                          /* when reading: bytes at or after this do not exist */
     int64_t ordered;                        /* 1: ranks copy one after the other, ascending */

@@ -67,7 +67,8 @@ static void publish(shared *s, const wr_window *w, int64_t valid)
     int which = (int)(s->opened & 1);
     wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
     /* who is still to look at the window before must not take this one's ranks for that one's */
-    atomic_store_explicit(&slot->turn, 0, memory_order_relaxed);
+    int64_t before = atomic_load_explicit(&slot->turn, memory_order_relaxed);
+    atomic_store_explicit(&slot->turn, -before, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     wr_hall_put_cover(s->hall, s->t->local_size, 2 * s->call->desk + which, w->cover);
     atomic_store_explicit(&slot->lo, w->lo, memory_order_relaxed);
@@ -205,9 +206,9 @@ static bool visit(shared *s, int desk, bool *over)
         return false;
     wr_slot *slot = &d->slot[k & 1];
     int64_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire);
-    if (turn < k + 1)
+    if (turn < k + 1 && -turn < k + 1)
         return false;
-    bool mine = takes_part(slot, s->t->local_rank);
+    bool mine = turn == k + 1 && takes_part(slot, s->t->local_rank);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&slot->turn, memory_order_relaxed) == k + 1 && mine &&
         !take_part(s, desk, (int)(k & 1)))
