@@ -17,12 +17,12 @@ enum {
 };
 
 typedef struct wr_slot {
-    _Alignas(WR_LINE) _Atomic int64_t turn; /* number of the window it shows, counted from 1; 
-  negative while it is changed: of the one that is over */
-    _Atomic int64_t lo, hi;                 /* its range of the file */
-    int64_t valid;                          /* when reading: bytes at or after this do not exist */
-    int64_t ordered;                        /* 1: ranks copy one after the other, ascending */
-    _Atomic int64_t expected;               /* ranks of this node that take part */
+    /* number of the window it shows, from 1; while it is changed, minus that of the one before */
+    _Alignas(WR_LINE) _Atomic int64_t turn;
+    _Atomic int64_t lo, hi;   /* its range of the file */
+    int64_t valid;            /* when reading: bytes at or after this do not exist */
+    int64_t ordered;          /* 1: ranks copy one after the other, ascending */
+    _Atomic int64_t expected; /* ranks of this node that take part */
     _Atomic uint64_t who[WR_HALL_RANKS / 64]; /* which, by local rank */
     _Alignas(WR_LINE) _Atomic int64_t acknowledged;
     _Alignas(WR_LINE) _Atomic int64_t next; /* how many, in ascending order of rank, have copied */
