@@ -8,13 +8,16 @@
 
 #include "front/mpiio/door.h"
 
-/* A code lasts as long as the program, so each class has a few of them, whose strings are set in
+/* A code lasts as long as the program, so each class has a few of them, whose texts are set in
  * turn. A class rides in the details as a negative errno. */
-enum { CLASSES = 64, CODES = 8, MADE = 256 };
+enum { CLASSES = 64, CODES = 8, MADE = 256, TEXT = 512 };
+
+_Static_assert(MPI_MAX_ERROR_STRING <= 2 * TEXT, "a text fills most of what MPI has room for");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int code[CODES];
+    char text[CODES][TEXT];
     int next;
 } rings[CLASSES];
 
@@ -100,15 +103,44 @@ static int code_for(int mpi_class, const char *text)
     if (mpi_class <= 0 || mpi_class >= CLASSES)
         return code;
     pthread_mutex_lock(&lock);
-    int *ring = &rings[mpi_class].code[rings[mpi_class].next];
-    rings[mpi_class].next = (rings[mpi_class].next + 1) % CODES;
+    int i = rings[mpi_class].next;
+    int *ring = &rings[mpi_class].code[i];
+    rings[mpi_class].next = (i + 1) % CODES;
     if (*ring || PMPI_Add_error_code(mpi_class, ring) == MPI_SUCCESS) {
-        if (PMPI_Add_error_string(*ring, text) == MPI_SUCCESS)
-            code = *ring;
+        snprintf(rings[mpi_class].text[i], TEXT, "%s", text);
+        code = *ring;
     }
     pthread_mutex_unlock(&lock);
     return code;
 }
+
+/* Our text for a code; false if it is not ours. */
+static bool find_text(int code, char *text)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < CLASSES && !found; k++)
+        for (int i = 0; i < CODES && rings[k].code[i] && !found; i++)
+            if (rings[k].code[i] == code) {
+                snprintf(text, MPI_MAX_ERROR_STRING, "%s", rings[k].text[i]);
+                found = true;
+            }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* MPICH has no strings for new codes of its own classes, so both MPIs are asked only for theirs. */
+WR_DOOR int PMPI_Error_string(int code, char *text, int *length)
+{
+    int (*theirs)(int, char *, int *) = NULL;
+    if (find_text(code, text)) {
+        *length = (int)strlen(text);
+        return MPI_SUCCESS;
+    }
+    *(void **)(void *)&theirs = dlsym(RTLD_NEXT, "PMPI_Error_string");
+    return theirs ? theirs(code, text, length) : MPI_ERR_INTERN;
+}
+WR_BOTH_NAMES(Error_string)
 
 /* As MPI itself would: by the handler of a communicator. */
 static void end_program(int code)
@@ -132,7 +164,7 @@ static void handle(wr_door *door, int code)
 
 int wr_door_result(wr_door *door, int code)
 {
-    char text[MPI_MAX_ERROR_STRING];
+    char text[TEXT];
     if (!code)
         return MPI_SUCCESS;
     describe(weir_error_last(), text, sizeof text);
