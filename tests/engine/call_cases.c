@@ -223,6 +223,26 @@ static void test_directions(const stage *s)
     weir_pattern_free(memory);
 }
 
+/* One rank's request does not fit, and another's direction differs: some error, but one for all. */
+static void test_wrong_and_other_direction(const stage *s)
+{
+    weir_pattern *where = strided(s->t->rank * PIECE, 1, PIECE, 1);
+    weir_pattern *good = strided(0, 1, PIECE, 1), *bad = strided(0, 1, PIECE - 1, 1);
+    int64_t count, size = s->t->size * PIECE;
+    fill_file(s, size);
+    for (int who = 0; who < s->t->size; who++)
+        for (int differs = 0; differs < s->t->size; differs++) {
+            char data[PIECE] = {0};
+            int code = (differs == s->t->rank ? write_all : weir_file_read_all)(
+                s->f, where, who == s->t->rank ? bad : good, data, &count);
+            check_same(s, code, 0);
+            check_read(s, weir_file_read_all, where, size);
+        }
+    weir_pattern_free(where);
+    weir_pattern_free(good);
+    weir_pattern_free(bad);
+}
+
 /* Modes and sizes that differ; the file is not open then, or as large as before. */
 static void test_modes(const stage *s)
 {
@@ -284,8 +304,8 @@ void check_calls(wr_world *w, const char *path, const char *hints)
     test_one_rank(&s);
     test_past_end(&s);
     test_one_is_wrong(&s);
-    if (s.t->nodes == 1) /* between nodes nobody notices */
-        test_directions(&s);
+    test_directions(&s);
+    test_wrong_and_other_direction(&s);
     test_modes(&s);
     test_hints(&s);
     CHECK(!weir_file_close(s.f));

@@ -12,7 +12,6 @@
 #include "check.h"
 #include "file/file.h"
 #include "transport/mpi_transport.h"
-#include "weir/weir.h"
 
 enum { MOST_RANKS = 16, PIECES = 10, PIECE = 40, BYTES = PIECES * PIECE, SECONDS = 5 };
 
@@ -27,7 +26,6 @@ typedef struct scene {
     weir_pattern *where, *memory;
     char hints[300];
     const char *exchange;
-    bool cuttable; /* messages can be cut: MPICH ends the program instead */
     bool write;
     int victim;  /* the rank that the fault is for, or -1: all */
     int code;    /* the same on all ranks, as is */
@@ -197,7 +195,7 @@ static void check_one(void *user, const int *choice)
     s->victim = choice[4] ? (choice[1] + choice[2] + choice[3]) % ranks : -1;
     check_transfers(s);
     s->victim = (choice[1] + choice[2] + choice[3]) % ranks;
-    if (choice[4] && s->cuttable)
+    if (choice[4])
         check_allocations(s);
 }
 
@@ -213,7 +211,6 @@ static void run_with(scene *s, rng *r, int64_t ranks_per_node, const char *excha
     CHECK(!wr_world_open(t, &tunables, &s->w));
     s->failed = 0;
     s->exchange = exchange;
-    s->cuttable = !strstr(weir_version(), "mpich") || (t->nodes == 1 && strcmp(exchange, "p2p"));
     test_pairwise(r, 5, levels, check_one, s);
     CHECK(s->failed > 10);
     wr_world_close(s->w);

@@ -21,16 +21,20 @@ static void make_file(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+enum how { ALONE, LEADER_TOGETHER, BOTH_TOGETHER };
+
 /* The leader's ranks write by read-modify-write, the others into the holes. */
-static void play(MPI_Comm comm, bool leads, const char *hints, bool together)
+static void play(MPI_Comm comm, bool leads, const char *hints, enum how how)
 {
     party p = leads ? (party){.width = 180, .leads = true} : (party){.first = 180, .width = 60};
     wr_world *w;
     char all[300];
-    p.together = leads && together;
-    p.spots = !leads && together;
+    p.together = how == BOTH_TOGETHER || (leads && how == LEADER_TOGETHER);
+    p.spots = !leads && how == LEADER_TOGETHER;
     snprintf(all, sizeof all, "collective=always;window=700;sieve_buffer_write=700;%s;%s", hints,
-             leads ? "access=sieve;fault=delay:150" : "");
+             leads                  ? "access=sieve;fault=delay:150"
+             : how == BOTH_TOGETHER ? "access=sieve"
+                                    : "");
     p.hints = all;
     make_file();
     check_within(60);
@@ -52,8 +56,9 @@ static void test_split(void)
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, leads, rank, &comm);
     for (int i = 0; i < 4; i++) {
-        play(comm, leads, hints[i], true);
-        play(comm, leads, hints[i], false); /* independent: the leader's ranks are neighbours too */
+        play(comm, leads, hints[i], LEADER_TOGETHER);
+        play(comm, leads, hints[i], BOTH_TOGETHER);
+        play(comm, leads, hints[i], ALONE); /* the leader's ranks are neighbours too */
     }
     MPI_Comm_free(&comm);
 }
@@ -61,8 +66,8 @@ static void test_split(void)
 /* Two ranks by themselves, and both read what they do not write. */
 static void test_self(void)
 {
-    play(rank < 2 ? MPI_COMM_SELF : MPI_COMM_NULL, rank == 0, "access=sieve", false);
-    play(rank < 2 ? MPI_COMM_SELF : MPI_COMM_NULL, rank == 0, "access=list", false);
+    play(rank < 2 ? MPI_COMM_SELF : MPI_COMM_NULL, rank == 0, "access=sieve", ALONE);
+    play(rank < 2 ? MPI_COMM_SELF : MPI_COMM_NULL, rank == 0, "access=list", ALONE);
 }
 
 int main(int argc, char **argv)
