@@ -24,6 +24,7 @@ typedef struct keeper {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 static keeper *keepers;
+static wr_costs costs; /* measured once, however many communicators there are */
 
 static void world_ended(void *user)
 {
@@ -93,6 +94,8 @@ static int new_world(MPI_Comm comm, wr_world **out)
         transport = NULL;
     if (code)
         wr_transport_close(transport);
+    if (!code)
+        (*out)->costs = &costs;
     if (!code && differed)
         wr_log_line(&(*out)->log, WR_LOG_WARN,
                     "rank %d has other tunables than rank 0, whose count", transport->rank);

@@ -60,6 +60,7 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
     if (w) {
         *w = (wr_world){.transport = transport, .tunables = *tunables};
         pthread_mutex_init(&w->lock, NULL);
+        w->costs = &w->own_costs;
         wr_budget_init(&w->budget, INT64_MAX);
         set_log(w);
         code = open_trace(w);
@@ -142,25 +143,32 @@ void wr_world_part(wr_world *w, wr_lodger *l)
         wr_world_close(w);
 }
 
-/* The lowest channel that is free on all ranks, or WEIR_EUNSUPPORTED. */
-static int find_free(wr_world *w)
+void wr_channels_taken(wr_world *w, int64_t *words)
 {
-    enum { WORDS = sizeof w->used / sizeof *w->used };
-    int64_t used[WORDS];
-    for (int i = 0; i < WORDS; i++)
-        used[i] = (int64_t)atomic_load(&w->used[i]);
-    int code = wr_allreduce(w->transport, WORLD_TAG, WR_OR, WORDS, used);
-    if (code)
-        return code;
-    for (int i = 0; i < WORDS; i++)
-        if (~(uint64_t)used[i])
-            return i * 64 + __builtin_ctzll(~(uint64_t)used[i]);
+    for (int i = 0; i < WR_CHANNEL_WORDS; i++)
+        words[i] = (int64_t)atomic_load(&w->used[i]);
+}
+
+/* The lowest channel that is free on all ranks, or WEIR_EUNSUPPORTED. */
+static int find_free(const int64_t *words)
+{
+    for (int i = 0; i < WR_CHANNEL_WORDS; i++)
+        if (~(uint64_t)words[i])
+            return i * 64 + __builtin_ctzll(~(uint64_t)words[i]);
     return wr_fail(WEIR_EUNSUPPORTED, "%d files open on one communicator", WR_MAX_CHANNELS);
 }
 
 int wr_channel_open(wr_world *w, wr_channel *out)
 {
-    int number = find_free(w);
+    int64_t words[WR_CHANNEL_WORDS];
+    wr_channels_taken(w, words);
+    int code = wr_allreduce(w->transport, WORLD_TAG, WR_OR, WR_CHANNEL_WORDS, words);
+    return code ? code : wr_channel_take(w, words, out);
+}
+
+int wr_channel_take(wr_world *w, const int64_t *words, wr_channel *out)
+{
+    int number = find_free(words);
     int code = number < 0 ? number : 0;
     while (!code && number / WR_REGION_CHANNELS >= w->regions)
         code = add_region(w);

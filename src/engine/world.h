@@ -33,7 +33,8 @@ typedef struct wr_world {
     wr_log log;
     wr_trace *trace; /* or NULL */
     wr_budget budget;
-    wr_costs costs; /* what rank 0 has measured */
+    wr_costs own_costs;
+    wr_costs *costs; /* what rank 0 has measured: its own, or its process's */
     int regions;
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
@@ -80,6 +81,12 @@ typedef struct wr_channel {
 
 /* [collective] All ranks fail alike. */
 int wr_channel_open(wr_world *world, wr_channel *out);
+
+/* The same in two steps, for who has a reduction to make anyway: which channels are taken, to be
+ * combined over all ranks by WR_OR; then, [collective], the lowest that is free. */
+enum { WR_CHANNEL_WORDS = WR_MAX_CHANNELS / 64 };
+void wr_channels_taken(wr_world *world, int64_t *words);
+int wr_channel_take(wr_world *world, const int64_t *words, wr_channel *out);
 
 /* Local. When a number is free again on all ranks follows from open being collective. */
 void wr_channel_close(wr_channel *channel);

@@ -10,6 +10,8 @@
 
 /* What rank 0 finds out for all. */
 typedef struct agreed {
+    int code;
+    weir_error error;
     wr_tunables tunables;
     wr_storage_facts facts;
     int64_t cores;
@@ -62,7 +64,7 @@ static int find_out(wr_world *w, const char *path, const char *hints, agreed *a)
     a->cores = count_cores();
     folder_of(path, folder);
     if (!code)
-        wr_costs_get(&w->costs, folder, &a->tunables, &w->log, &a->facts);
+        wr_costs_get(w->costs, folder, &a->tunables, &w->log, &a->facts);
     return code;
 }
 
@@ -86,46 +88,64 @@ static int open_storage(weir_file *f, const char *path, int mode)
     return wr_storage_open(path, flags, &options, &f->port.storage);
 }
 
-/* Rank 0 first, as it is told; the others then find the file there. */
-static int open_in_turn(weir_file *f, const char *path, int mode)
+static void settle(wr_port *p, const agreed *a)
 {
-    wr_transport *t = f->port.world->transport;
-    int tag = f->port.channel.tag;
-    int code = wr_agree(t, tag, t->rank == 0 ? open_storage(f, path, mode) : 0);
-    if (code)
-        return code;
-    if (t->rank)
-        code = open_storage(f, path, mode & (WEIR_READ | WEIR_WRITE));
-    return wr_agree(t, tag, code);
+    p->tunables = a->tunables;
+    for (int i = 0; i < 2; i++)
+        p->price[i] =
+            (wr_price){a->facts.cost[i].call_ns, a->facts.cost[i].mib_ns, a->facts.cost[i].scaling};
+    p->cores = a->cores;
+    p->unit = p->align = 1;
 }
 
-static int open_together(weir_file *f, const char *path, int mode, const char *hints)
+/* Rank 0 first, as it is told, and tells how that went; the others then find the file there. */
+static int open_in_turn(weir_file *f, const wr_opening *how)
 {
     wr_port *p = &f->port;
     wr_transport *t = p->world->transport;
     agreed a = {0};
-    int64_t differ[] = {mode, -mode};
-    int code = wr_allreduce(t, p->channel.tag, WR_MAX, 2, differ);
-    if (!code && differ[0] != -differ[1])
-        code = wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
-    if (!code && t->rank == 0)
-        code = find_out(p->world, path, hints, &a);
+    if (t->rank == 0) {
+        a.code = find_out(p->world, how->path, how->hints, &a);
+        settle(p, &a);
+        if (!a.code)
+            a.code = open_storage(f, how->path, how->mode);
+        if (a.code) {
+            wr_error_note_rank(0);
+            a.error = *weir_error_last();
+        }
+    }
+    int code = wr_broadcast(t, p->channel.tag, &a, sizeof a);
+    if (!code && a.code)
+        return wr_error_raise(&a.error);
+    if (!code && t->rank) {
+        settle(p, &a);
+        code = open_storage(f, how->path, how->mode & (WEIR_READ | WEIR_WRITE));
+    }
     code = wr_agree(t, p->channel.tag, code);
-    if (!code)
-        code = wr_broadcast(t, p->channel.tag, &a, sizeof a);
-    if (code)
-        return code;
-    p->tunables = a.tunables;
-    for (int i = 0; i < 2; i++)
-        p->price[i] =
-            (wr_price){a.facts.cost[i].call_ns, a.facts.cost[i].mib_ns, a.facts.cost[i].scaling};
-    p->cores = a.cores;
-    p->unit = p->align = 1;
-    f->mode = mode;
-    code = open_in_turn(f, path, mode);
+    f->mode = how->mode;
     if (!code && p->storage->facts.direct)
         p->align = p->storage->facts.alignment;
     return code;
+}
+
+/* [collective] One reduction tells whether anybody has failed, whether all want the same, and which
+ * channels are taken. */
+static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words)
+{
+    enum { MODE = WR_CHANNEL_WORDS, NOT_MODE, SAME, NOT_SAME, FAILED, WORDS };
+    int64_t all[WORDS] = {[MODE] = how->mode,
+                          [NOT_MODE] = ~(int64_t)how->mode,
+                          [SAME] = how->same,
+                          [NOT_SAME] = ~how->same,
+                          [FAILED] = code != 0};
+    wr_channels_taken(world, all);
+    int lost = wr_allreduce(world->transport, 0, WR_OR, WORDS, all);
+    if (lost || all[FAILED])
+        return lost ? lost : wr_agree(world->transport, 0, code);
+    if (all[MODE] & all[NOT_MODE] || all[SAME] & all[NOT_SAME])
+        return wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
+    memcpy(words, all, WR_CHANNEL_WORDS * sizeof *words);
+    return 0;
 }
 
 /* Everything but the memory of the file itself, by local actions. */
@@ -160,21 +180,22 @@ static int check_alive(const weir_file *f)
     return f->port.world ? 0 : wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
 }
 
-int wr_file_open(wr_world *world, const char *path, int mode, const char *hints, weir_file **out)
+int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
 {
+    int64_t words[WR_CHANNEL_WORDS];
     weir_file *f = wr_alloc(sizeof *f);
-    int code = f ? check_mode(mode) : WEIR_ENOMEM;
-    code = wr_agree(world->transport, 0, code);
+    int code = how->code ? how->code : f ? check_mode(how->mode) : WEIR_ENOMEM;
+    code = meet(world, how, code, words);
     if (!code && f) {
         *f = (weir_file){.port.world = world};
-        code = wr_channel_open(world, &f->port.channel);
+        code = wr_channel_take(world, words, &f->port.channel);
     }
     if (code || !f) {
         wr_free(f);
         return code;
     }
     wr_world_join(world, &f->lodger, evict);
-    code = open_together(f, path, mode, hints);
+    code = open_in_turn(f, how);
     if (code) {
         release(f);
         return code;

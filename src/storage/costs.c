@@ -204,25 +204,36 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
                 length < (int)sizeof path ? weir_error_last()->text : "path too long");
 }
 
+/* With the lock held. */
+static bool find_known(const wr_costs *costs, const struct stat *folder, const wr_tunables *t,
+                       wr_storage_facts *out)
+{
+    for (int64_t i = 0; i < wr_min(costs->count, WR_COSTS_KEPT); i++)
+        if (costs->kept[i].device == folder->st_dev && costs->kept[i].storage == t->storage.which &&
+            costs->kept[i].direct == t->direct.which) {
+            *out = costs->kept[i].facts;
+            return true;
+        }
+    return false;
+}
+
 void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunables,
                   const wr_log *log, wr_storage_facts *out)
 {
     struct stat status;
-    int64_t storage = tunables->storage.which, direct = tunables->direct.which;
     if (stat(folder, &status)) {
         wr_storage_measure(folder, tunables, log, out);
         return;
     }
-    for (int64_t i = 0; i < wr_min(costs->count, WR_COSTS_KEPT); i++)
-        if (costs->kept[i].device == status.st_dev && costs->kept[i].storage == storage &&
-            costs->kept[i].direct == direct) {
-            *out = costs->kept[i].facts;
-            return;
-        }
-    wr_storage_measure(folder, tunables, log, out);
-    int64_t place = costs->count++ % WR_COSTS_KEPT;
-    costs->kept[place].device = status.st_dev;
-    costs->kept[place].storage = storage;
-    costs->kept[place].direct = direct;
-    costs->kept[place].facts = *out;
+    pthread_mutex_lock(&costs->lock);
+    bool known = find_known(costs, &status, tunables, out);
+    if (!known) {
+        wr_storage_measure(folder, tunables, log, out);
+        int64_t place = costs->count++ % WR_COSTS_KEPT;
+        costs->kept[place].device = status.st_dev;
+        costs->kept[place].storage = tunables->storage.which;
+        costs->kept[place].direct = tunables->direct.which;
+        costs->kept[place].facts = *out;
+    }
+    pthread_mutex_unlock(&costs->lock);
 }

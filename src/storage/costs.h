@@ -2,6 +2,7 @@
 #ifndef WR_STORAGE_COSTS_H
 #define WR_STORAGE_COSTS_H
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "storage/storage.h"
@@ -17,9 +18,10 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
 
 enum { WR_COSTS_KEPT = 16 };
 
-/* What was measured, by file system and by the tunables it depends on. Zeroed is empty. Not shared
- * by threads. */
+/* What was measured, by file system and by the tunables it depends on. Zeroed is empty. Threads may
+ * share it. */
 typedef struct wr_costs {
+    pthread_mutex_t lock;
     int64_t count; /* so many were ever added; the latest WR_COSTS_KEPT are there */
     struct {
         dev_t device;

@@ -57,18 +57,6 @@ static int mode_of(int amode)
            (amode & MPI_MODE_EXCL ? WEIR_EXCLUSIVE : 0);
 }
 
-/* [collective] Everything is fine on all ranks, or all get one rank's error. */
-static int agree_on_mode(wr_world *world, int amode, int code)
-{
-    int64_t differ[] = {amode, -amode};
-    code = wr_agree(world->transport, 0, code);
-    if (!code)
-        code = wr_allreduce(world->transport, 0, WR_MAX, 2, differ);
-    if (!code && differ[0] != -differ[1])
-        code = wr_misuse(MPI_ERR_NOT_SAME, "ranks open a file in different modes");
-    return code;
-}
-
 /* The parts of a door that need no other rank. */
 static int furnish(wr_door *door, MPI_Comm comm, const char *path, int amode, MPI_Info info)
 {
@@ -142,12 +130,19 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
         own = check_amode(amode);
     if (!own && (!name || !*name))
         own = wr_misuse(MPI_ERR_BAD_FILE, "a file without a name");
-    code = agree_on_mode(world, amode, own);
-    char *hints = code ? NULL : wr_hints_of(door->info);
-    if (!code)
-        code = wr_file_open(world, door->path, mode_of(amode), hints ? hints : "", &door->file);
+    char *hints = own ? NULL : wr_hints_of(door->info);
+    own = own || hints ? own : WEIR_ENOMEM;
+    weir_file *file = NULL;
+    code = wr_file_open_as(world,
+                           &(wr_opening){.path = door ? door->path : "",
+                                         .mode = mode_of(amode),
+                                         .hints = hints,
+                                         .same = amode,
+                                         .code = own},
+                           &file);
     wr_free(hints);
-    if (!code) {
+    if (!code && door) {
+        door->file = file;
         door->file->port.sole = amode & MPI_MODE_UNIQUE_OPEN;
         announce(world);
         code = amode & MPI_MODE_APPEND ? append_position(door) : 0;
@@ -158,7 +153,8 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
         dismantle(door);
         return code;
     }
-    door->mark = MARK;
+    if (door)
+        door->mark = MARK;
     *out = door;
     return 0;
 }
