@@ -123,7 +123,7 @@ static void run_case(const char *name, job *j, const char *section)
     contest c = {.part = "etp",
                  .name = name,
                  .op = j->write ? "write" : "read",
-                 .seconds = 1,
+                 .seconds = 0.5,
                  .warm = true,
                  .list = {{.step = ours}, {.step = peer_all}, {.step = peer_alone, .most = 3}},
                  .user = j};

@@ -10,8 +10,8 @@
 
 enum { REPEAT = 25, REPEAT_QUICK = 9, LEAST = 3 };
 
-/* A repetition longer than this stays the only one: a peer so slow is not the fastest. */
-static const double slow_seconds = 2.0;
+/* A repetition as long as the one needs no warm-up; as long as the other, it stays the only one. */
+static const double slow_seconds = 1, endless_seconds = 7;
 
 int contest_rank, contest_ranks;
 
@@ -114,13 +114,17 @@ void contest_run(const contest *c)
     double seconds[CONTEST_MOST], spent = 0;
     double limit = bench_quick() ? c->seconds / 4 : c->seconds;
     int most = bench_quick() ? REPEAT_QUICK : REPEAT;
-    for (int i = c->warm ? -1 : 0; i < most && (i < LEAST || spent < limit); i++) {
-        double once = repeat_once(c, i, seconds);
-        bool slow = once > slow_seconds;
-        spent += i < 0 ? 0 : once;
-        if (i >= 0 || slow)
-            print_times(c, seconds);
-        if (slow)
+    bool warm = c->warm;
+    for (int done = 0; done < most && (done < LEAST || spent < limit);) {
+        double once = repeat_once(c, done, seconds);
+        bool counts = !warm || once > slow_seconds;
+        warm = false;
+        if (!counts)
+            continue;
+        print_times(c, seconds);
+        done++;
+        spent += once;
+        if (once > endless_seconds)
             break;
     }
 }

@@ -20,8 +20,8 @@ typedef struct contestant {
 
 typedef struct contest {
     const char *part, *name, *op;
-    double seconds; /* after so much time three repetitions are enough, and one if they are slow */
-    bool warm;      /* the first repetition is a warm-up */
+    double seconds;                /* after so much time three repetitions are enough */
+    bool warm;                     /* the first repetition, unless it is long, does not count */
     contestant list[CONTEST_MOST]; /* those with a step */
     void *user;
 } contest;
