@@ -116,6 +116,23 @@ static int append_position(wr_door *door)
     return code;
 }
 
+/* The handles of the two MPIs are different things: better an error than a crash. */
+static int check_flavour(void)
+{
+    char running[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    PMPI_Get_library_version(running, &length);
+#ifdef OPEN_MPI
+    const char *built = "Open MPI";
+#else
+    const char *built = "MPICH";
+#endif
+    if (!strstr(running, built))
+        return wr_misuse(MPI_ERR_OTHER, "this libweir_mpiio is for %s, and %.40s runs", built,
+                         running);
+    return 0;
+}
+
 static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, wr_door **out)
 {
     wr_world *world;
@@ -126,6 +143,8 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     int own = door ? 0 : WEIR_ENOMEM;
     if (door)
         own = furnish(door, comm, wr_door_path(name ? name : ""), amode, info);
+    if (!own)
+        own = check_flavour();
     if (!own)
         own = check_amode(amode);
     if (!own && (!name || !*name))
