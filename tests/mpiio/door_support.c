@@ -1,0 +1,180 @@
+#include "mpiio/door_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+int door_rank, door_ranks;
+
+int door_check_class(int code, int wanted, const char *what, const char *file, int line)
+{
+    int class = MPI_SUCCESS, length;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    if (code != MPI_SUCCESS)
+        MPI_Error_class(code, &class);
+    if (class == wanted)
+        return code;
+    if (code != MPI_SUCCESS)
+        MPI_Error_string(code, text, &length);
+    fprintf(stderr, "rank %d: %s gave \"%s\"\n", door_rank, what, text);
+    check_equal(class, wanted, "its class", file, line);
+    return code;
+}
+
+void door_check_text(int code, const char *one, const char *other)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = -1;
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK_EQUAL(length, (int64_t)strlen(text));
+    if (!strstr(text, one) || !strstr(text, other))
+        fprintf(stderr, "\"%s\" has not both \"%s\" and \"%s\"\n", text, one, other);
+    CHECK(strstr(text, one) && strstr(text, other));
+}
+
+void door_check_same(int64_t value)
+{
+    int64_t both[] = {value, -value};
+    MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    CHECK_EQUAL(value, both[0]);
+    CHECK_EQUAL(value, -both[1]);
+}
+
+bool door_skip_bug(const char *what)
+{
+    static const char *latest = "";
+    if (getenv("WEIR_TEST_BUGS"))
+        return false;
+    if (door_rank == 0 && strcmp(what, latest))
+        printf("left out, a known bug: %s\n", what);
+    latest = what;
+    return true;
+}
+
+const char *door_path(const char *what)
+{
+    static char names[8][200];
+    static int64_t run, next;
+    if (!run) {
+        run = getpid();
+        MPI_Bcast(&run, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    }
+    char *name = names[next++ % 8];
+    snprintf(name, sizeof *names, "mpiio-%lld-%s", (long long)run, what);
+    return name;
+}
+
+const char *door_hint(MPI_File fh, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info;
+    int found;
+    CHECK_OK(MPI_File_get_info(fh, &info));
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    if (!found)
+        *value = '\0';
+    MPI_Info_free(&info);
+    return value;
+}
+
+MPI_Info door_info(const char *pairs)
+{
+    MPI_Info info;
+    char copy[1000], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", pairs);
+    MPI_Info_create(&info);
+    for (char *key; (key = strsep(&rest, ";"));) {
+        char *value = strchr(key, '=');
+        if (!value)
+            continue;
+        *value++ = '\0';
+        MPI_Info_set(info, key, value);
+    }
+    return info;
+}
+
+/* Uses fh, o and status of the functions below. */
+#define AT_POINTER(name) MPI_File_##name(fh, o->buffer, o->count, o->type, status)
+#define AT_OFFSET(name) MPI_File_##name(fh, o->offset, o->buffer, o->count, o->type, status)
+
+#if MPI_VERSION >= 4
+static int transfer_large(MPI_File fh, const door_order *o, MPI_Status *status)
+{
+    switch (o->write * 4 + o->together * 2 + o->at) {
+    case 0:
+        return AT_POINTER(read_c);
+    case 1:
+        return AT_OFFSET(read_at_c);
+    case 2:
+        return AT_POINTER(read_all_c);
+    case 3:
+        return AT_OFFSET(read_at_all_c);
+    case 4:
+        return AT_POINTER(write_c);
+    case 5:
+        return AT_OFFSET(write_at_c);
+    case 6:
+        return AT_POINTER(write_all_c);
+    default:
+        return AT_OFFSET(write_at_all_c);
+    }
+}
+#endif
+
+int door_transfer(MPI_File fh, const door_order *o, MPI_Status *status)
+{
+#if MPI_VERSION >= 4
+    if (o->large)
+        return transfer_large(fh, o, status);
+#endif
+    switch (o->write * 4 + o->together * 2 + o->at) {
+    case 0:
+        return AT_POINTER(read);
+    case 1:
+        return AT_OFFSET(read_at);
+    case 2:
+        return AT_POINTER(read_all);
+    case 3:
+        return AT_OFFSET(read_at_all);
+    case 4:
+        return AT_POINTER(write);
+    case 5:
+        return AT_OFFSET(write_at);
+    case 6:
+        return AT_POINTER(write_all);
+    default:
+        return AT_OFFSET(write_at_all);
+    }
+}
+
+char door_byte(int64_t i)
+{
+    return (char)(i * 7 + 1);
+}
+
+void door_make_file(const char *path, int64_t bytes)
+{
+    if (door_rank == 0) {
+        FILE *f = fopen(path, "w");
+        CHECK(f);
+        for (int64_t i = 0; i < bytes; i++)
+            CHECK(putc((unsigned char)door_byte(i), f) != EOF);
+        CHECK(!fclose(f));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void door_begin(int *argc, char ***argv)
+{
+    MPI_File fh;
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &door_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &door_ranks);
+    int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, door_path("begin"), amode, MPI_INFO_NULL, &fh));
+    CHECK(*door_hint(fh, "weir_window"));
+    CHECK_OK(MPI_File_close(&fh));
+}

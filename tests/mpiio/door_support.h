@@ -1,0 +1,58 @@
+/* What the tests of the MPI-IO door share. They are linked with the door before the MPI library and
+ * use it as any program would: through MPI_File_* only. */
+#ifndef WR_TESTS_DOOR_SUPPORT_H
+#define WR_TESTS_DOOR_SUPPORT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The call returns an error of that class. */
+#define CHECK_CLASS(call, wanted) door_check_class((call), (wanted), #call, __FILE__, __LINE__)
+#define CHECK_OK(call) CHECK_CLASS((call), MPI_SUCCESS)
+
+extern int door_rank, door_ranks;
+
+/* [collective] MPI_Init, who we are, and a check that MPI_File_* is the door's. */
+void door_begin(int *argc, char ***argv);
+
+/* [collective at the first call, local afterwards] A name that no other run has; in static memory,
+ * which the eighth call from now uses again. */
+const char *door_path(const char *what);
+
+/* Returns the code. */
+int door_check_class(int code, int wanted, const char *what, const char *file, int line);
+
+/* MPI_Error_string of the code contains both. */
+void door_check_text(int code, const char *one, const char *other);
+
+/* [collective] All ranks have this value. */
+void door_check_same(int64_t value);
+
+/* True, so that what is known to fail is left out, unless WEIR_TEST_BUGS is set. A mended bug takes
+ * its call along. */
+bool door_skip_bug(const char *what);
+
+/* The value of a key, or "". */
+const char *door_hint(MPI_File fh, const char *key);
+
+/* An info of "key=value;key=value"; to be freed. */
+MPI_Info door_info(const char *pairs);
+
+/* One of the eight blocking transfers with an offset or at the individual pointer, or its variant
+ * with a large count. */
+typedef struct door_order {
+    bool write, together, at, large;
+    MPI_Offset offset;
+    void *buffer;
+    int count;
+    MPI_Datatype type;
+} door_order;
+
+int door_transfer(MPI_File fh, const door_order *o, MPI_Status *status);
+
+/* Rank 0 writes a file of so many bytes, byte i being i * 7 + 1; the others wait. [collective] */
+void door_make_file(const char *path, int64_t bytes);
+char door_byte(int64_t i);
+
+#endif
