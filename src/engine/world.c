@@ -53,6 +53,17 @@ static int add_region(wr_world *w)
     return 0;
 }
 
+/* The channel of that number, whose region is there. */
+static void take(wr_world *w, int number, wr_channel *out)
+{
+    atomic_fetch_or(&w->used[number / 64], UINT64_C(1) << number % 64);
+    char *base = w->region[number / WR_REGION_CHANNELS].base +
+                 number % WR_REGION_CHANNELS * channel_bytes(w->transport);
+    *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
+    out->barrier = (wr_barrier *)(void *)base;
+    out->lanes = base + sizeof(wr_barrier);
+}
+
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
 {
     wr_world *w = wr_alloc(sizeof *w);
@@ -69,6 +80,7 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
     if (!code && w)
         code = add_region(w);
     if (!code) {
+        take(w, 0, &w->council);
         *out = w;
         return 0;
     }
@@ -174,12 +186,7 @@ int wr_channel_take(wr_world *w, const int64_t *words, wr_channel *out)
         code = add_region(w);
     if (code)
         return code;
-    atomic_fetch_or(&w->used[number / 64], UINT64_C(1) << number % 64);
-    char *base = w->region[number / WR_REGION_CHANNELS].base +
-                 number % WR_REGION_CHANNELS * channel_bytes(w->transport);
-    *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
-    out->barrier = (wr_barrier *)(void *)base;
-    out->lanes = base + sizeof(wr_barrier);
+    take(w, number, out);
     return 0;
 }
 

@@ -27,6 +27,21 @@ typedef struct wr_lodger {
     void (*evict)(struct wr_lodger *lodger); /* MPI ends: let go of the world, by local actions */
 } wr_lodger;
 
+/* The words of a node's barrier, each alone in its line. */
+typedef struct wr_barrier {
+    _Alignas(WR_LINE) wr_word arrived;
+    _Alignas(WR_LINE) wr_word generation;
+} wr_barrier;
+
+typedef struct wr_channel {
+    struct wr_world *world;
+    int number;
+    int tag;       /* first of WR_TAG_SPAN */
+    uint32_t turn; /* mailboxes exchanged so far; its parity names the bank in use */
+    wr_barrier *barrier;
+    char *lanes; /* bank, then local rank */
+} wr_channel;
+
 typedef struct wr_world {
     wr_transport *transport; /* ours */
     wr_tunables tunables;    /* equal on all ranks */
@@ -38,6 +53,7 @@ typedef struct wr_world {
     int regions;
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
+    wr_channel council;                          /* number 0: the world's own */
     pthread_mutex_t lock;                        /* of what follows */
     wr_lodger *lodgers;
     bool orphan;               /* its communicator is gone: it ends with its last lodger */
@@ -63,21 +79,6 @@ void wr_world_part(wr_world *world, wr_lodger *lodger);
 
 /* As wr_world_close, but the transport goes back to who lent it. */
 void wr_world_release(wr_world *world);
-
-/* The words of a node's barrier, each alone in its line. */
-typedef struct wr_barrier {
-    _Alignas(WR_LINE) wr_word arrived;
-    _Alignas(WR_LINE) wr_word generation;
-} wr_barrier;
-
-typedef struct wr_channel {
-    wr_world *world;
-    int number;
-    int tag;       /* first of WR_TAG_SPAN */
-    uint32_t turn; /* mailboxes exchanged so far; its parity names the bank in use */
-    wr_barrier *barrier;
-    char *lanes; /* bank, then local rank */
-} wr_channel;
 
 /* [collective] All ranks fail alike. */
 int wr_channel_open(wr_world *world, wr_channel *out);

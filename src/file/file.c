@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 #include "storage/costs.h"
 
 /* What rank 0 finds out for all. */
@@ -114,14 +115,14 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
             a.error = *weir_error_last();
         }
     }
-    int code = wr_broadcast(t, p->channel.tag, &a, sizeof a);
+    int code = wr_council_tell(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
     if (!code && t->rank) {
         settle(p, &a);
         code = open_storage(f, how->path, how->mode & (WEIR_READ | WEIR_WRITE));
     }
-    code = wr_agree(t, p->channel.tag, code);
+    code = wr_council_agree(&p->channel, code);
     f->mode = how->mode;
     if (!code && p->storage->facts.direct)
         p->align = p->storage->facts.alignment;
@@ -139,9 +140,9 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
                           [NOT_SAME] = ~how->same,
                           [FAILED] = code != 0};
     wr_channels_taken(world, all);
-    int lost = wr_allreduce(world->transport, 0, WR_OR, WORDS, all);
+    int lost = wr_council_reduce(&world->council, WR_OR, WORDS, all);
     if (lost || all[FAILED])
-        return lost ? lost : wr_agree(world->transport, 0, code);
+        return lost ? lost : wr_council_agree(&world->council, code);
     if (all[MODE] & all[NOT_MODE] || all[SAME] & all[NOT_SAME])
         return wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
     memcpy(words, all, WR_CHANNEL_WORDS * sizeof *words);
@@ -215,7 +216,7 @@ int weir_file_close(weir_file *file)
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
     file->port.storage = NULL;
-    code = wr_agree(file->port.world->transport, file->port.channel.tag, code);
+    code = wr_council_agree(&file->port.channel, code);
     wr_channel_barrier(&file->port.channel, &waiter);
     release(file);
     return code;
@@ -319,14 +320,14 @@ int weir_file_set_size(weir_file *file, int64_t size)
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     int64_t differ[] = {size, -size};
-    int code = wr_allreduce(t, file->port.channel.tag, WR_MAX, 2, differ);
+    int code = wr_council_reduce(&file->port.channel, WR_MAX, 2, differ);
     if (!code && differ[0] != -differ[1])
         code = wr_fail(WEIR_EDISAGREE, "ranks set different sizes");
     if (!code && size < 0)
         code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
     if (!code && t->rank == 0)
         code = wr_storage_set_size(file->port.storage, size);
-    return wr_agree(t, file->port.channel.tag, code);
+    return wr_council_agree(&file->port.channel, code);
 }
 
 int wr_file_preallocate(weir_file *file, int64_t size)
@@ -335,22 +336,21 @@ int wr_file_preallocate(weir_file *file, int64_t size)
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     int64_t differ[] = {size, -size};
-    int code = wr_allreduce(t, file->port.channel.tag, WR_MAX, 2, differ);
+    int code = wr_council_reduce(&file->port.channel, WR_MAX, 2, differ);
     if (!code && differ[0] != -differ[1])
         code = wr_fail(WEIR_EDISAGREE, "ranks preallocate different sizes");
     if (!code && size < 0)
         code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
     if (!code && t->rank == 0)
         code = wr_storage_preallocate(file->port.storage, size);
-    return wr_agree(t, file->port.channel.tag, code);
+    return wr_council_agree(&file->port.channel, code);
 }
 
 int weir_file_sync(weir_file *file)
 {
     if (check_alive(file))
         return WEIR_ETRANSPORT;
-    return wr_agree(file->port.world->transport, file->port.channel.tag,
-                    wr_storage_sync(file->port.storage));
+    return wr_council_agree(&file->port.channel, wr_storage_sync(file->port.storage));
 }
 
 int wr_file_set_hints(weir_file *file, const char *hints)
@@ -360,9 +360,9 @@ int wr_file_set_hints(weir_file *file, const char *hints)
     wr_transport *t = file->port.world->transport;
     wr_tunables tunables = {0};
     int code = t->rank == 0 ? mix_hints(file->port.world, hints, &tunables) : 0;
-    code = wr_agree(t, file->port.channel.tag, code);
+    code = wr_council_agree(&file->port.channel, code);
     if (!code)
-        code = wr_broadcast(t, file->port.channel.tag, &tunables, sizeof tunables);
+        code = wr_council_tell(&file->port.channel, &tunables, sizeof tunables);
     if (!code)
         file->port.tunables = tunables;
     return code;

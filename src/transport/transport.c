@@ -96,7 +96,7 @@ int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes)
     return code;
 }
 
-static void combine(enum wr_reduction reduction, int64_t *to, int64_t value)
+void wr_combine(enum wr_reduction reduction, int64_t *to, int64_t value)
 {
     switch (reduction) {
     case WR_SUM:
@@ -129,7 +129,7 @@ int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int coun
             continue;
         code = wr_receive(t, t->rank + step, tag + TAG_REDUCE, theirs, bytes);
         for (int i = 0; !code && i < count; i++)
-            combine(reduction, &values[i], theirs[i]);
+            wr_combine(reduction, &values[i], theirs[i]);
     }
     if (!code && t->rank)
         code = wr_send(t, t->rank - step, tag + TAG_REDUCE, values, bytes);

@@ -114,6 +114,9 @@ int wr_send(wr_transport *t, int to, int tag, const void *data, int64_t bytes);
 int wr_receive(wr_transport *t, int from, int tag, void *data, int64_t bytes);
 int wr_request_wait(wr_transport *t, wr_request *r);
 
+/* *to becomes what the reduction makes of it and `value`. */
+void wr_combine(enum wr_reduction reduction, int64_t *to, int64_t value);
+
 /* [collective] Combines `count` numbers of every rank, in log2(size) rounds. */
 int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int count, int64_t *values);
 

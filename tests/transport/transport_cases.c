@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/world.h"
+#include "engine/council.h"
 
 enum { TAG = 16 };
 
@@ -196,6 +196,28 @@ static void check_mailboxes(wr_channel *c, int turns)
     }
 }
 
+/* What ranks say in a council, where each of them says something else. */
+static void check_council(wr_channel *c)
+{
+    const wr_transport *t = c->world->transport;
+    for (int round = 0; round < 5; round++) {
+        int64_t sums[] = {t->rank, 1}, most[] = {t->rank, -t->rank};
+        CHECK(!wr_council_reduce(c, WR_SUM, 2, sums) && !wr_council_reduce(c, WR_MAX, 2, most));
+        CHECK(sums[0] == (int64_t)t->size * (t->size - 1) / 2 && sums[1] == t->size);
+        CHECK(most[0] == t->size - 1 && most[1] == 0);
+        int last = (round + 1) % t->size; /* and all above it fail */
+        int code = t->rank >= last ? wr_fail(WEIR_EIO, "rank %d of round %d", t->rank, round) : 0;
+        CHECK_EQUAL(wr_council_agree(c, code), WEIR_EIO);
+        CHECK_EQUAL(weir_error_last()->rank, last);
+        CHECK(!wr_council_agree(c, 0));
+        char mine[9000]; /* more than the lanes of a few ranks */
+        memset(mine, t->rank == 0 ? 'a' + round : 0, sizeof mine);
+        CHECK(!wr_council_tell(c, mine, (int64_t)sizeof mine));
+        for (size_t i = 0; i < sizeof mine; i++)
+            CHECK_EQUAL(mine[i], 'a' + round);
+    }
+}
+
 void check_world(wr_transport *t, const wr_tunables *tunables, uint64_t seed)
 {
     enum { MANY = 40 };
@@ -205,7 +227,7 @@ void check_world(wr_transport *t, const wr_tunables *tunables, uint64_t seed)
     CHECK(!wr_world_open(t, tunables, &w));
     for (int i = 0; i < MANY; i++) {
         CHECK(!wr_channel_open(w, &channel[i]));
-        CHECK_EQUAL(channel[i].number, i);
+        CHECK_EQUAL(channel[i].number, i + 1); /* 0 is the world's own */
     }
     check_mailboxes(&channel[0], 100);
     check_mailboxes(&channel[MANY - 1], 20);
@@ -213,8 +235,9 @@ void check_world(wr_transport *t, const wr_tunables *tunables, uint64_t seed)
     wr_channel_close(&channel[freed]);
     wr_channel again;
     CHECK(!wr_channel_open(w, &again));
-    CHECK_EQUAL(again.number, freed);
+    CHECK_EQUAL(again.number, freed + 1);
     check_mailboxes(&again, 3);
+    check_council(&again);
     CHECK(!wr_agree(w->transport, 0, 0));
     wr_world_release(w);
 }

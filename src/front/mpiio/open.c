@@ -7,6 +7,7 @@
 
 #include "base/arith.h"
 #include "base/log.h"
+#include "engine/council.h"
 #include "front/mpiio/door.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
@@ -104,14 +105,14 @@ static void announce(const wr_world *world)
 /* [collective] */
 static int append_position(wr_door *door)
 {
-    const wr_port *port = &door->file->port;
+    wr_port *port = &door->file->port;
     int64_t size = 0;
     int code = 0;
     if (port->world->transport->rank == 0)
         code = weir_file_get_size(door->file, &size);
-    code = wr_agree(port->world->transport, port->channel.tag, code);
+    code = wr_council_agree(&port->channel, code);
     if (!code)
-        code = wr_broadcast(port->world->transport, port->channel.tag, &size, sizeof size);
+        code = wr_council_tell(&port->channel, &size, sizeof size);
     door->position = size;
     return code;
 }
@@ -198,15 +199,15 @@ WR_DOOR int PMPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info 
 WR_BOTH_NAMES(File_open)
 
 /* [collective] Before it is closed, so that all ranks can be told. */
-static int remove_file(const wr_door *door)
+static int remove_file(wr_door *door)
 {
-    const wr_port *port = &door->file->port;
+    wr_port *port = &door->file->port;
     int code = 0;
     if (!port->world)
         return 0;
     if (port->world->transport->rank == 0 && unlink(door->path))
         code = wr_fail_system(errno, door->path, -1, "remove");
-    return wr_agree(port->world->transport, port->channel.tag, code);
+    return wr_council_agree(&port->channel, code);
 }
 
 WR_DOOR int PMPI_File_close(MPI_File *fh)

@@ -1,0 +1,85 @@
+/* Councils. What a rank says stands in its lane until the exchange after the next. */
+#include "engine/council.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+
+_Static_assert(WR_COUNCIL_VALUES * sizeof(int64_t) <= WR_LANE, "values fit a lane");
+_Static_assert(sizeof(weir_error) <= WR_LANE, "an error fits a lane");
+
+static bool by_messages(const wr_channel *c)
+{
+    return c->world->transport->nodes > 1;
+}
+
+static char *own_lane(const wr_channel *c)
+{
+    return wr_channel_lane(c, c->turn, c->world->transport->local_rank);
+}
+
+static uint32_t exchange(wr_channel *c)
+{
+    wr_waiter waiter = wr_transport_waiter(c->world->transport, true);
+    return wr_channel_exchange(c, &waiter);
+}
+
+int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int64_t *values)
+{
+    wr_transport *t = c->world->transport;
+    size_t bytes = (size_t)count * sizeof *values;
+    if (by_messages(c))
+        return wr_allreduce(t, c->tag, reduction, count, values);
+    memcpy(own_lane(c), values, bytes);
+    uint32_t turn = exchange(c);
+    for (int rank = 0; rank < t->size; rank++) {
+        int64_t theirs[WR_COUNCIL_VALUES];
+        memcpy(theirs, wr_channel_lane(c, turn, rank), bytes);
+        for (int i = 0; rank != t->rank && i < count; i++)
+            wr_combine(reduction, &values[i], theirs[i]);
+    }
+    return 0;
+}
+
+/* Nobody else speaks, so all lanes are rank 0's. */
+int wr_council_tell(wr_channel *c, void *data, int64_t bytes)
+{
+    wr_transport *t = c->world->transport;
+    if (by_messages(c))
+        return wr_broadcast(t, c->tag, data, bytes);
+    for (int64_t at = 0, part; at < bytes; at += part) {
+        part = wr_min(bytes - at, (int64_t)t->size * WR_LANE);
+        if (t->rank == 0)
+            memcpy(wr_channel_lane(c, c->turn, 0), (char *)data + at, (size_t)part);
+        uint32_t turn = exchange(c);
+        if (t->rank)
+            memcpy((char *)data + at, wr_channel_lane(c, turn, 0), (size_t)part);
+    }
+    return 0;
+}
+
+int wr_council_agree(wr_channel *c, int code)
+{
+    wr_transport *t = c->world->transport;
+    if (by_messages(c))
+        return wr_agree(t, c->tag, code);
+    weir_error said = {0};
+    if (code) {
+        said = *weir_error_last();
+        said.code = code;
+        said.rank = said.rank < 0 ? t->rank : said.rank;
+        memcpy(own_lane(c), &said, sizeof said);
+    } else {
+        memcpy(own_lane(c), &said.code, sizeof said.code); /* the first member */
+    }
+    uint32_t turn = exchange(c);
+    for (int rank = 0; rank < t->size; rank++) {
+        const char *lane = wr_channel_lane(c, turn, rank);
+        memcpy(&said.code, lane, sizeof said.code);
+        if (said.code) {
+            memcpy(&said, lane, sizeof said);
+            return wr_error_raise(&said);
+        }
+    }
+    return 0;
+}

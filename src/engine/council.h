@@ -1,0 +1,19 @@
+/* Collective operations on a channel: by its mailboxes where all ranks share a node, otherwise by
+ * messages. As wr_allreduce, wr_broadcast and wr_agree of the transport, and in their words. */
+#ifndef WR_ENGINE_COUNCIL_H
+#define WR_ENGINE_COUNCIL_H
+
+#include "engine/world.h"
+
+enum { WR_COUNCIL_VALUES = 64 };
+
+/* [collective] At most WR_COUNCIL_VALUES. */
+int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int64_t *values);
+
+/* [collective] Rank 0's bytes reach all. */
+int wr_council_tell(wr_channel *c, void *data, int64_t bytes);
+
+/* [collective] Whoever failed, all return the code and details of the lowest rank that did. */
+int wr_council_agree(wr_channel *c, int code);
+
+#endif
