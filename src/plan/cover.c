@@ -178,7 +178,9 @@ static int64_t gap_worth(const wr_windows *w)
     if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE ||
         in->access == WR_ACCESS_EXTENT || in->blind)
         return 0;
-    int64_t mib_ns = in->mib_ns + (in->direction == WR_WRITE ? 2 * in->read_mib_ns : 0);
+    int64_t mib_ns = in->mib_ns;
+    if (in->direction == WR_WRITE)
+        mib_ns = wr_min(in->mib_ns, in->read_mib_ns) + 2 * in->read_mib_ns;
     int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
     return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
 }
@@ -198,7 +200,8 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
         return code;
     int64_t span = part.hi - part.lo;
     int64_t list = price(runs, bytes, in->call_ns, in->mib_ns);
-    int64_t sieve = price(1, span, in->call_ns / SAMPLE, in->mib_ns);
+    int64_t exists = write ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
+    int64_t sieve = price(1, span, in->call_ns / SAMPLE, exists);
     if (write && part.holes)
         list += price(runs, bytes, in->read_call_ns, in->read_mib_ns);
     if (write)

@@ -8,8 +8,10 @@ enum {
     COPY_MIB_NS = 120000,   /* copying a MiB between two memories */
     MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
     MEETING_NS = 1500,      /* a rank's share of a round */
-    SMALL_REALM = 64 << 10  /* a realm smaller than this is not worth an aggregator */
+    WORTH_NS = 25000        /* less work than this is not worth an aggregator */
 };
+
+enum { LIST, STEPS, SIEVE, WAYS };
 
 /* The outermost loop that the data [begin, end) take more than one step of. */
 static void find_steps(const weir_pattern *p, int64_t begin, int64_t end, wr_summary *out)
@@ -177,11 +179,6 @@ static int64_t mib(int64_t bytes, int64_t ns)
     return (bytes >> 10) * ns >> 10;
 }
 
-static int64_t cost(int64_t calls, int64_t bytes, int64_t call_ns, int64_t mib_ns)
-{
-    return calls * call_ns + mib(bytes, mib_ns);
-}
-
 /* How many ranks really work at once. */
 static int64_t workers(const wr_plan_input *in, int64_t ranks)
 {
@@ -194,20 +191,34 @@ typedef struct wr_way {
     int64_t calls, bytes;
 } wr_way;
 
-/* The cheapest; when writing, what has holes must be read first. */
-static int64_t cheapest(const wr_plan_input *in, wr_way list, wr_way steps, wr_way sieve)
+static int64_t read_price(const wr_plan_input *in, wr_way way, int64_t at_once)
 {
-    int64_t best = cost(list.calls, list.bytes, in->call_ns, in->mib_ns);
-    const wr_way whole[] = {steps, sieve};
-    for (int i = 0; i < 2; i++) {
-        if (!whole[i].calls)
+    return (way.calls * in->read_call_ns + mib(way.bytes, in->read_mib_ns)) / at_once;
+}
+
+/* A file takes one small write at a time, whoever makes it; large ones as far as they scale. What
+ * was read first exists, and takes no longer to write than to read. */
+static int64_t write_price(const wr_plan_input *in, wr_way way, int64_t at_once, bool exists)
+{
+    int64_t mib_ns = exists ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
+    int64_t hundredths = wr_max(100, wr_min(100 * at_once, in->scaling * at_once / 2));
+    return way.calls * in->call_ns + mib(way.bytes, mib_ns) * 100 / hundredths;
+}
+
+/* The cheapest way; when writing, what has holes must be read first. */
+static int64_t cheapest(const wr_plan_input *in, const wr_way *ways, int64_t at_once)
+{
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < WAYS; i++) {
+        if (!ways[i].calls)
             continue;
-        int64_t price = cost(whole[i].calls, whole[i].bytes, in->call_ns, in->mib_ns);
-        if (in->direction == WR_WRITE && list.bytes < whole[i].bytes)
-            price += cost(whole[i].calls, whole[i].bytes, in->read_call_ns, in->read_mib_ns);
+        bool holes = ways[i].bytes > ways[LIST].bytes;
+        int64_t price = read_price(in, ways[i], at_once);
+        if (in->direction == WR_WRITE)
+            price = write_price(in, ways[i], at_once, holes) + (holes ? price : 0);
         best = wr_min(best, price);
     }
-    return best;
+    return best == INT64_MAX ? 0 : best;
 }
 
 static wr_way in_steps(const wr_summary *w, int64_t steps, int64_t span)
@@ -223,28 +234,34 @@ static wr_way in_steps(const wr_summary *w, int64_t steps, int64_t span)
 static int64_t price_alone(const wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;
-    wr_way list = {w->runs, w->once_bytes}, steps = {0}, sieve = {0};
+    wr_way ways[WAYS] = {[LIST] = {w->runs, w->once_bytes}};
     if (in->direction == WR_READ) {
-        steps = in_steps(w, w->steps, w->step_span);
-        sieve = (wr_way){w->active, w->spans};
+        ways[STEPS] = in_steps(w, w->steps, w->step_span);
+        ways[SIEVE] = (wr_way){w->active, w->spans};
     }
-    int64_t again = mib(w->bytes - w->once_bytes, COPY_MIB_NS);
-    return (cheapest(in, list, steps, sieve) + again) / workers(in, w->active);
+    int64_t at_once = workers(in, w->active);
+    return cheapest(in, ways, at_once) + mib(w->bytes - w->once_bytes, COPY_MIB_NS) / at_once;
 }
 
-/* Aggregators move everything once, and everybody copies its part. */
-static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
+/* What aggregators do with the file, who move everything once. */
+static int64_t price_file(const wr_plan_input *in, int64_t aggregators)
 {
     const wr_summary *w = &in->wanted;
     int64_t span = w->hi - w->lo;
-    wr_way list = {w->once_runs, w->once_bytes}, steps = {0};
+    wr_way ways[WAYS] = {
+        [LIST] = {w->once_runs, w->once_bytes}, [SIEVE] = {span / in->window + 1, span}};
     if (w->stride > 0)
-        steps = in_steps(w, steps_once(w), step_once(w));
-    wr_way sieve = {span / in->window + 1, span};
-    int64_t file = cheapest(in, list, steps, sieve) / workers(in, aggregators);
+        ways[STEPS] = in_steps(w, steps_once(w), step_once(w));
+    return cheapest(in, ways, workers(in, aggregators));
+}
+
+/* That, and everybody copies its part. */
+static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
+{
+    const wr_summary *w = &in->wanted;
     int64_t copy = mib(w->bytes, COPY_MIB_NS) / workers(in, w->active);
     int64_t rounds = w->once_bytes / in->window / aggregators + 1;
-    return file + copy + rounds * MEETING_NS * in->ranks;
+    return price_file(in, aggregators) + copy + rounds * MEETING_NS * in->ranks;
 }
 
 /* As many as the user says; otherwise those that can work at once, as long as each has enough. */
@@ -252,8 +269,7 @@ static int64_t count_aggregators(const wr_plan_input *in)
 {
     if (in->aggregators > 0)
         return wr_min(in->aggregators, in->ranks);
-    int64_t useful =
-        wr_max(1, wr_min(in->wanted.bytes, in->wanted.hi - in->wanted.lo) / SMALL_REALM);
+    int64_t useful = wr_max(1, price_file(in, 1) / WORTH_NS);
     return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/arith.h"
 
-enum { SPINS = 200 };
+enum { SPINS = 2000 };
 
 /* Largest part of a message; any that fits an int will do. */
 static const int64_t part_bytes = INT64_C(1) << 30;
