@@ -1,0 +1,245 @@
+/* Calls of the door, and whether they do what the model says. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpiio/model.h"
+
+enum { GUARD = 64 };
+
+/* Memory around an access. */
+typedef struct arena {
+    int64_t lo, size;
+    unsigned char *start, *expected;
+    void *origin; /* place 0 */
+} arena;
+
+static void open_arena(const model *m, const deed *a, arena *s)
+{
+    int64_t hi = 0;
+    s->lo = 0;
+    for (int64_t k = 0; k < a->bytes; k++) {
+        s->lo = a->in_memory[k] < s->lo ? a->in_memory[k] : s->lo;
+        hi = a->in_memory[k] >= hi ? a->in_memory[k] + 1 : hi;
+    }
+    s->lo -= GUARD;
+    s->size = hi + GUARD - s->lo;
+    s->start = malloc((size_t)s->size);
+    s->expected = malloc((size_t)s->size);
+    CHECK(s->start && s->expected);
+    s->origin = s->start - s->lo;
+    for (int64_t i = 0; i < s->size; i++)
+        s->start[i] = s->expected[i] = model_content(m, door_rank, s->lo + i);
+    for (int64_t k = 0; k < a->visible && !a->write; k++)
+        s->expected[a->in_memory[k] - s->lo] = a->expected[k];
+}
+
+static void close_arena(const arena *s)
+{
+    for (int64_t i = 0; i < s->size; i++)
+        CHECK_EQUAL(s->start[i], s->expected[i]);
+    free(s->start);
+    free(s->expected);
+}
+
+/* Whole basic elements among so many bytes; -1: the last one is cut. */
+static int64_t elements_of(const typed *t, int64_t bytes)
+{
+    int64_t n = 0;
+    if (t->size == 0)
+        return 0;
+    for (int e = 0; bytes > 0; e = (e + 1) % t->count, n++)
+        bytes -= t->map[e].bytes;
+    return bytes ? -1 : n;
+}
+
+/* MPI_Get_elements takes a pair for one element in Open MPI 4.1; in MPICH 4.0 it ends the program
+ * for many derived types. */
+static bool can_count(const typed *t)
+{
+#ifdef MPICH
+    return !t->pairs && !t->derived;
+#else
+    return !t->pairs;
+#endif
+}
+
+static void check_status(const deed *a, const MPI_Status *status)
+{
+    const int64_t moved = a->write ? a->bytes : a->visible;
+    int count = -7, cancelled = -7;
+    MPI_Count bytes = -7, elements = -7;
+    MPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    CHECK_EQUAL(bytes, moved);
+    MPI_Test_cancelled(status, &cancelled);
+    CHECK_EQUAL(cancelled, 0);
+    if (a->memory->size == 0)
+        return;
+    MPI_Get_count(status, a->memory->type, &count);
+    CHECK_EQUAL(count, moved % a->memory->size ? MPI_UNDEFINED : (int)(moved / a->memory->size));
+    int64_t whole = can_count(a->memory) ? elements_of(a->memory, moved) : -1;
+    if (whole >= 0) {
+        MPI_Get_elements_x(status, a->memory->type, &elements);
+        CHECK_EQUAL(elements, whole);
+    }
+}
+
+/* The same access from MPI_BOTTOM. */
+static MPI_Datatype make_absolute(const deed *a, const arena *s)
+{
+    MPI_Datatype type;
+    MPI_Aint address;
+    MPI_Get_address(s->origin, &address);
+    MPI_Type_create_hindexed(1, &a->count, &address, a->memory->type, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+void model_perform(const model *m, const deed *a)
+{
+    arena s;
+    MPI_Status status;
+    MPI_Datatype absolute = MPI_DATATYPE_NULL;
+    open_arena(m, a, &s);
+    door_order o = {.write = a->write,
+                    .together = a->together,
+                    .at = a->at,
+                    .large = a->large,
+                    .offset = a->offset,
+                    .buffer = s.origin,
+                    .count = a->count,
+                    .type = a->memory->type};
+    if (a->bottom) {
+        absolute = make_absolute(a, &s);
+        o.buffer = MPI_BOTTOM;
+        o.count = 1;
+        o.type = absolute;
+    }
+    CHECK_OK(door_transfer(m->fh, &o, &status));
+    if (a->bottom)
+        MPI_Type_free(&absolute);
+    check_status(a, &status);
+    close_arena(&s);
+    MPI_Offset position = -1;
+    CHECK_OK(MPI_File_get_position(m->fh, &position));
+    CHECK_EQUAL(position, a->after);
+}
+
+/* Rank 0 looks, the others wait. */
+void model_check_file(const model *m)
+{
+    MPI_Offset size = -1;
+    CHECK_OK(MPI_File_sync(m->fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_get_size(m->fh, &size));
+    CHECK_EQUAL(size, m->base + m->size);
+    if (door_rank == 0) {
+        static unsigned char found[ROOM];
+        struct stat about;
+        int fd = open(m->path, O_RDONLY);
+        CHECK(fd >= 0 && !fstat(fd, &about));
+        CHECK_EQUAL(about.st_size, m->base + m->size);
+        CHECK_EQUAL(pread(fd, found, ROOM, m->base), m->size);
+        for (int64_t i = 0; i < m->size; i++)
+            if (found[i] != m->bytes[i]) {
+                CHECK_EQUAL(i, -1); /* names the byte */
+            }
+        int64_t below = m->base < ROOM ? m->base : ROOM;
+        CHECK_EQUAL(pread(fd, found, (size_t)below, m->base - below), below);
+        for (int64_t i = 0; i < below; i++)
+            CHECK_EQUAL(found[i], 0);
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_sync(m->fh));
+}
+
+void model_check_pointer(const model *m)
+{
+    MPI_Offset position = -1, byte = -1;
+    int64_t wanted = m->position[door_rank];
+    CHECK_OK(MPI_File_get_position(m->fh, &position));
+    CHECK_EQUAL(position, wanted);
+    if (m->filetype[door_rank].size == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(MPI_File_get_byte_offset(m->fh, wanted, &byte));
+        CHECK_EQUAL(byte, m->base + model_byte(m, door_rank, wanted * m->etype.size));
+        wanted = wanted * 3 + 1;
+    }
+}
+
+void model_open(model *m, int amode, MPI_Info info)
+{
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, m->path, amode, info, &m->fh));
+    m->amode = amode;
+    typed_named(0, &m->etype);
+    for (int q = 0; q < door_ranks; q++) {
+        m->filetype[q] = m->etype;
+        m->displacement[q] = 0;
+        m->position[q] = amode & MPI_MODE_APPEND ? m->base + m->size : 0;
+    }
+    m->never = !strcmp(door_hint(m->fh, "weir_collective_write"), "never");
+}
+
+static void drop_view(model *m)
+{
+    for (int q = 0; q < door_ranks; q++)
+        typed_release(&m->filetype[q]);
+    typed_release(&m->etype);
+}
+
+void model_close(model *m)
+{
+    CHECK_OK(MPI_File_close(&m->fh));
+    CHECK(m->fh == MPI_FILE_NULL);
+    drop_view(m);
+}
+
+static void check_view(const model *m)
+{
+    MPI_Offset at = -1;
+    MPI_Datatype type[2];
+    const typed *wanted[] = {&m->etype, &m->filetype[door_rank]};
+    char datarep[MPI_MAX_DATAREP_STRING] = "";
+    CHECK_OK(MPI_File_get_view(m->fh, &at, &type[0], &type[1], datarep));
+    CHECK(!strcmp(datarep, "native"));
+    CHECK_EQUAL(at, m->displacement[door_rank]);
+    for (int i = 0; i < 2; i++) {
+        MPI_Count size, lb, extent;
+        MPI_Type_size_x(type[i], &size);
+        MPI_Type_get_extent_x(type[i], &lb, &extent);
+        CHECK(size == wanted[i]->size && lb == wanted[i]->lb && extent == wanted[i]->extent);
+        if (type[i] != wanted[i]->type) /* not a named one */
+            MPI_Type_free(&type[i]);
+    }
+}
+
+void model_set_view(model *m)
+{
+    wish unit = {.in_file = true, .elements = 12, .reach = 200};
+    wish tile = {.in_file = true, .elements = 150, .reach = 3000, .leaf = &m->etype};
+    drop_view(m);
+    do
+        typed_random(&m->r, &unit, (int)rng_within(&m->r, 0, 2), &m->etype);
+    while (m->etype.size == 0 && (typed_release(&m->etype), true));
+    bool share = rng_chance(&m->r, 40);
+    int64_t start = m->base + rng_within(&m->r, 0, 500);
+    rng same = m->r;
+    for (int q = 0; q < door_ranks; q++) {
+        m->displacement[q] = share ? start : m->base + rng_within(&m->r, 0, 500);
+        m->position[q] = 0;
+        if (share) {
+            m->r = same;
+            typed_random_share(&m->r, &m->etype, q, door_ranks, &m->filetype[q]);
+        } else {
+            typed_random(&m->r, &tile, (int)rng_within(&m->r, 0, 3), &m->filetype[q]);
+        }
+    }
+    CHECK_OK(MPI_File_set_view(m->fh, m->displacement[door_rank], m->etype.type,
+                               m->filetype[door_rank].type, "native", MPI_INFO_NULL));
+    check_view(m);
+    model_check_pointer(m);
+}
