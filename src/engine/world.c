@@ -79,7 +79,7 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
     code = wr_agree(transport, WORLD_TAG, code);
     if (!code && w)
         code = add_region(w);
-    if (!code) {
+    if (!code && w) {
         take(w, 0, &w->council);
         *out = w;
         return 0;

@@ -107,7 +107,7 @@ int wr_contents_get(MPI_Datatype type, wr_contents *out)
 /* Of derived types MPI has given us handles of our own. */
 void wr_contents_release(wr_contents *c)
 {
-    for (int64_t k = 0; k < c->types; k++) {
+    for (int64_t k = 0; c->type && k < c->types; k++) {
         raw r;
         int combiner = MPI_COMBINER_NAMED;
         get_envelope(c->type[k], &r, &combiner);

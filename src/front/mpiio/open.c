@@ -67,10 +67,11 @@ static int furnish(wr_door *door, MPI_Comm comm, const char *path, int amode, MP
                       .group = MPI_GROUP_NULL,
                       .info = MPI_INFO_NULL,
                       .errors = MPI_ERRORS_RETURN};
-    door->path = wr_alloc((int64_t)strlen(path) + 1);
+    size_t length = strlen(path) + 1;
+    door->path = wr_alloc((int64_t)length);
     if (!door->path)
         return WEIR_ENOMEM;
-    strcpy(door->path, path);
+    memcpy(door->path, path, length);
     int result =
         info == MPI_INFO_NULL ? PMPI_Info_create(&door->info) : PMPI_Info_dup(info, &door->info);
     if (result != MPI_SUCCESS || PMPI_Comm_group(comm, &door->group) != MPI_SUCCESS)

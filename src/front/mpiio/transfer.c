@@ -111,7 +111,7 @@ static int transfer(MPI_File fh, const order *o, MPI_Status *status)
     WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, CONST void *buffer, TYPE count,              \
                                          MPI_Datatype datatype, MPI_Status *status)                \
     {                                                                                              \
-        const order o = {is_write, all, false, 0, (char *)buffer, count, datatype};                \
+        const order o = {(is_write), (all), false, 0, (char *)buffer, count, datatype};            \
         return transfer(fh, &o, status);                                                           \
     }                                                                                              \
     WR_BOTH_NAMES(File_##name##suffix)
@@ -120,7 +120,7 @@ static int transfer(MPI_File fh, const order *o, MPI_Status *status)
     WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, MPI_Offset offset, CONST void *buffer,       \
                                          TYPE count, MPI_Datatype datatype, MPI_Status *status)    \
     {                                                                                              \
-        const order o = {is_write, all, true, offset, (char *)buffer, count, datatype};            \
+        const order o = {(is_write), (all), true, offset, (char *)buffer, count, datatype};        \
         return transfer(fh, &o, status);                                                           \
     }                                                                                              \
     WR_BOTH_NAMES(File_##name##suffix)

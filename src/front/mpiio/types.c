@@ -38,7 +38,7 @@ static int open_parts(parts *p, int64_t count)
 {
     *p = (parts){.count = count};
     p->offset = wr_alloc_array(wr_max(count, 1), sizeof *p->offset);
-    p->part = wr_alloc_array(wr_max(count, 1), sizeof *p->part);
+    p->part = wr_alloc_array(wr_max(count, 1), sizeof(weir_pattern *));
     return p->offset && p->part ? 0 : WEIR_ENOMEM;
 }
 

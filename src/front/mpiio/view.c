@@ -141,7 +141,7 @@ WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Dataty
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
     *displacement = door->displacement;
-    strcpy(datarep, "native");
+    memcpy(datarep, "native", sizeof "native");
     int code = keep_type(door->etype, etype);
     if (!code)
         code = keep_type(door->filetype, filetype);
