@@ -106,9 +106,12 @@ static int transfer(MPI_File fh, const order *o, MPI_Status *status)
     return wr_door_result(door, code);
 }
 
+typedef void *into;
+typedef const void *from;
+
 /* One MPI function; the count is an int, or with _c an MPI_Count. */
-#define AT_INDIVIDUAL(name, suffix, TYPE, CONST, is_write, all)                                    \
-    WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, CONST void *buffer, TYPE count,              \
+#define AT_INDIVIDUAL(name, suffix, TYPE, BUFFER, is_write, all)                                   \
+    WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, BUFFER buffer, TYPE count,                   \
                                          MPI_Datatype datatype, MPI_Status *status)                \
     {                                                                                              \
         const order o = {(is_write), (all), false, 0, (char *)buffer, count, datatype};            \
@@ -116,8 +119,8 @@ static int transfer(MPI_File fh, const order *o, MPI_Status *status)
     }                                                                                              \
     WR_BOTH_NAMES(File_##name##suffix)
 
-#define AT_OFFSET(name, suffix, TYPE, CONST, is_write, all)                                        \
-    WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, MPI_Offset offset, CONST void *buffer,       \
+#define AT_OFFSET(name, suffix, TYPE, BUFFER, is_write, all)                                       \
+    WR_DOOR int PMPI_File_##name##suffix(MPI_File fh, MPI_Offset offset, BUFFER buffer,            \
                                          TYPE count, MPI_Datatype datatype, MPI_Status *status)    \
     {                                                                                              \
         const order o = {(is_write), (all), true, offset, (char *)buffer, count, datatype};        \
@@ -126,14 +129,14 @@ static int transfer(MPI_File fh, const order *o, MPI_Status *status)
     WR_BOTH_NAMES(File_##name##suffix)
 
 #define TRANSFERS(suffix, TYPE)                                                                    \
-    AT_INDIVIDUAL(read, suffix, TYPE, , false, false)                                              \
-    AT_INDIVIDUAL(read_all, suffix, TYPE, , false, true)                                           \
-    AT_INDIVIDUAL(write, suffix, TYPE, const, true, false)                                         \
-    AT_INDIVIDUAL(write_all, suffix, TYPE, const, true, true)                                      \
-    AT_OFFSET(read_at, suffix, TYPE, , false, false)                                               \
-    AT_OFFSET(read_at_all, suffix, TYPE, , false, true)                                            \
-    AT_OFFSET(write_at, suffix, TYPE, const, true, false)                                          \
-    AT_OFFSET(write_at_all, suffix, TYPE, const, true, true)
+    AT_INDIVIDUAL(read, suffix, TYPE, into, false, false)                                          \
+    AT_INDIVIDUAL(read_all, suffix, TYPE, into, false, true)                                       \
+    AT_INDIVIDUAL(write, suffix, TYPE, from, true, false)                                          \
+    AT_INDIVIDUAL(write_all, suffix, TYPE, from, true, true)                                       \
+    AT_OFFSET(read_at, suffix, TYPE, into, false, false)                                           \
+    AT_OFFSET(read_at_all, suffix, TYPE, into, false, true)                                        \
+    AT_OFFSET(write_at, suffix, TYPE, from, true, false)                                           \
+    AT_OFFSET(write_at_all, suffix, TYPE, from, true, true)
 
 TRANSFERS(, int)
 #if MPI_VERSION >= 4
