@@ -47,7 +47,8 @@ void wr_call_fail(wr_call *call, int code, int64_t stop)
     if (call->outcome.code)
         return;
     call->outcome.code = code;
-    wr_error_note_rank(call->port->world->transport->rank);
+    if (weir_error_last()->rank < 0) /* otherwise it was agreed on */
+        wr_error_note_rank(call->port->world->transport->rank);
     *call->error = *weir_error_last();
 }
 

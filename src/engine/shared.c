@@ -268,6 +268,8 @@ void wr_rounds_shared(wr_call *call)
     if (serves) {
         if (!call->outcome.code)
             wr_call_fail(call, wr_plan_realm(call->plan, call->mine, &realm), call->plan->lo);
+        if (realm)
+            call->wants_count = wr_wants_keep(realm, call->wants_count, call->wants);
         wr_windows_init(&s.walk, call->in, call->plan, realm, call->wants_count, call->wants);
         if (call->outcome.code)
             conclude(&s);

@@ -61,6 +61,15 @@ bool wr_want_meets(const wr_want *want, const weir_pattern *realm)
     return wr_meet_next(&meet, &m);
 }
 
+int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (wr_want_meets(&wants[i], realm))
+            wants[kept++] = wants[i];
+    return kept;
+}
+
 /* Data of one rank in [lo, hi). */
 static int64_t data_within(const wr_want *want, int64_t lo, int64_t hi)
 {

@@ -85,6 +85,10 @@ int wr_windows_next(wr_windows *w, wr_window *out);
 
 void wr_windows_release(wr_windows *w);
 
+/* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns how
+ * many are left. */
+int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants);
+
 /* Whether a rank wants something of a realm. */
 bool wr_want_meets(const wr_want *want, const weir_pattern *realm);
 

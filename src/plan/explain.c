@@ -206,8 +206,15 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, visitor *visit,
     int code = wr_plan_realm(&p->plan, i, &realm);
     if (code)
         return code;
-    wr_windows_init(&walk, &p->in, &p->plan, realm, p->wants_count, p->wants);
-    code = visit_windows(p, &walk, sum, visit, w);
+    wr_want *wants = wr_alloc_array(wr_max(1, p->wants_count), sizeof *wants);
+    code = wants ? 0 : WEIR_ENOMEM;
+    if (wants) {
+        memcpy(wants, p->wants, (size_t)p->wants_count * sizeof *wants);
+        int64_t count = wr_wants_keep(realm, p->wants_count, wants);
+        wr_windows_init(&walk, &p->in, &p->plan, realm, count, wants);
+        code = visit_windows(p, &walk, sum, visit, w);
+    }
+    wr_free(wants);
     weir_pattern_free(realm);
     return code;
 }

@@ -174,9 +174,17 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in)
     return h;
 }
 
+/* A product, or the most that sums of a few can take. */
+static int64_t times(int64_t a, int64_t b)
+{
+    const int64_t most = INT64_MAX / 16;
+    int64_t product;
+    return wr_mul(a, b, &product) ? wr_min(product, most) : most;
+}
+
 static int64_t mib(int64_t bytes, int64_t ns)
 {
-    return (bytes >> 10) * ns >> 10;
+    return times(bytes >> 10, ns) >> 10;
 }
 
 /* How many ranks really work at once. */
@@ -193,7 +201,7 @@ typedef struct wr_way {
 
 static int64_t read_price(const wr_plan_input *in, wr_way way, int64_t at_once)
 {
-    return (way.calls * in->read_call_ns + mib(way.bytes, in->read_mib_ns)) / at_once;
+    return (times(way.calls, in->read_call_ns) + mib(way.bytes, in->read_mib_ns)) / at_once;
 }
 
 /* A file takes one small write at a time, whoever makes it; large ones as far as they scale. What
@@ -202,7 +210,7 @@ static int64_t write_price(const wr_plan_input *in, wr_way way, int64_t at_once,
 {
     int64_t mib_ns = exists ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
     int64_t hundredths = wr_max(100, wr_min(100 * at_once, in->scaling * at_once / 2));
-    return way.calls * in->call_ns + mib(way.bytes, mib_ns) * 100 / hundredths;
+    return times(way.calls, in->call_ns) + times(mib(way.bytes, mib_ns), 100) / hundredths;
 }
 
 /* The cheapest way; when writing, what has holes must be read first. */
@@ -261,7 +269,7 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
     const wr_summary *w = &in->wanted;
     int64_t copy = mib(w->bytes, COPY_MIB_NS) / workers(in, w->active);
     int64_t rounds = w->once_bytes / in->window / aggregators + 1;
-    return price_file(in, aggregators) + copy + rounds * MEETING_NS * in->ranks;
+    return price_file(in, aggregators) + copy + times(rounds, MEETING_NS * in->ranks);
 }
 
 /* As many as the user says; otherwise those that can work at once, as long as each has enough. */

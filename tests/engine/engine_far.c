@@ -26,7 +26,7 @@ static void rank_body(wr_transport *t, void *user)
 
 static void check_one(void *user, const int *choice)
 {
-    static const int bits[] = {31, 32, 33, 40, 42, 50};
+    static const int bits[] = {31, 32, 33, 40, 42, 50, 61};
     static const char *const exchange[] = {"shm", "p2p"};
     static const char *const together[] = {"always", "auto"};
     static const char *const access[] = {"auto", "sieve", "list", "extent:5000"};

@@ -175,7 +175,7 @@ static void check_allocations(scene *s)
         combine(s, WR_MAX, 1, &reached);
         CHECK(reached || !s->code);
         if (s->code)
-            check_error(s, -1, WEIR_ENOMEM, 0);
+            check_error(s, s->victim, WEIR_ENOMEM, 0);
         s->failed += s->code != 0;
         check_usable(s);
     }

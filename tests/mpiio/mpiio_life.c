@@ -180,14 +180,14 @@ static void test_many_files(void)
     }
 }
 
-/* What a command says on both its outputs; it must succeed. */
-static void run(const char *command, char *said, size_t size)
+/* What a command says on both its outputs; its status. */
+static int run(const char *command, char *said, size_t size)
 {
     FILE *f = popen(command, "r");
     CHECK(f);
     size_t got = fread(said, 1, size - 1, f);
     said[got] = '\0';
-    CHECK_EQUAL(pclose(f), 0);
+    return pclose(f);
 }
 
 /* A child, with and without exec, has no part in the files of its parent. */
@@ -196,7 +196,7 @@ static void test_children(const char *path)
     char said[4000];
     MPI_File fh = open_on(MPI_COMM_WORLD, path, everything | MPI_MODE_DELETE_ON_CLOSE);
     use(fh, MPI_COMM_WORLD, 1);
-    run("ls -l /proc/self/fd 2>&1", said, sizeof said);
+    CHECK_EQUAL(run("ls -l /proc/self/fd 2>&1", said, sizeof said), 0);
     if (strstr(said, path))
         fprintf(stderr, "%s", said);
     CHECK(!strstr(said, path));
@@ -234,11 +234,35 @@ static void test_preloaded(void)
     char door[1000], command[1200], said[1000];
     find_door(door, sizeof door);
     snprintf(command, sizeof command, "LD_PRELOAD=%s /bin/true 2>&1", door);
-    run(command, said, sizeof said);
+    CHECK_EQUAL(run(command, said, sizeof said), 0);
     CHECK(!*said);
     snprintf(command, sizeof command, "LD_PRELOAD=%s WEIR_LOG=debug /bin/echo quiet 2>&1", door);
-    run(command, said, sizeof said);
+    CHECK_EQUAL(run(command, said, sizeof said), 0);
     CHECK(!strcmp(said, "quiet\n"));
+}
+
+/* A program of its own whose file has MPI_ERRORS_ARE_FATAL: an error ends it. */
+static int be_fatal(int argc, char **argv)
+{
+    door_begin(&argc, &argv);
+    MPI_File fh = open_on(MPI_COMM_WORLD, door_path("fatal"), everything);
+    CHECK_OK(MPI_File_set_errhandler(fh, MPI_ERRORS_ARE_FATAL));
+    CHECK(!unlink(door_path("fatal")));
+    printf("before\n");
+    fflush(stdout);
+    MPI_File_seek(fh, -1, MPI_SEEK_SET);
+    printf("after\n");
+    MPI_Finalize();
+    return 0;
+}
+
+/* Without the environment of this one, which would make it a rank of it. */
+static void test_fatal(const char *program)
+{
+    char command[1000], said[8000];
+    snprintf(command, sizeof command, "env -i PATH=\"$PATH\" %s fatal 2>&1", program);
+    CHECK(run(command, said, sizeof said) != 0);
+    CHECK(strstr(said, "before\n") && !strstr(said, "after\n"));
 }
 
 /* Written before MPI_Finalize, which closes what is open, and there afterwards. */
@@ -257,6 +281,8 @@ int main(int argc, char **argv)
 {
     MPI_Comm copy, freed;
     char own[50];
+    if (argc > 1 && !strcmp(argv[1], "fatal"))
+        return be_fatal(argc, argv);
     door_begin(&argc, &argv);
     test_failing_opens(door_path("failing"));
     check_within(60);
@@ -266,6 +292,8 @@ int main(int argc, char **argv)
     test_children(door_path("children"));
     if (door_rank == 0)
         test_preloaded();
+    if (door_ranks == 1)
+        test_fatal(argv[0]);
     const char *left = door_path("left");
     snprintf(own, sizeof own, "left-%d", door_rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);

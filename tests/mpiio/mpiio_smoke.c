@@ -201,7 +201,9 @@ static void test_modes(const char *path)
     CHECK_OK(refused_view(fh, 3, MPI_BYTE, MPI_BYTE));
     check_position(fh, 0);
     close_file(&fh);
-    fh = open_file(path, MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN | MPI_MODE_DELETE_ON_CLOSE);
+    char prefixed[300];
+    snprintf(prefixed, sizeof prefixed, "ufs:%s", path);
+    fh = open_file(prefixed, MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN | MPI_MODE_DELETE_ON_CLOSE);
     CHECK(access(path, F_OK) == 0);
     MPI_Barrier(MPI_COMM_WORLD);
     close_file(&fh);
@@ -305,6 +307,10 @@ static void test_closed_handle(const char *path)
     close_file(&fh);
     CHECK_CLASS(MPI_File_get_size(copy, &size), MPI_ERR_FILE);
     CHECK_CLASS(MPI_File_read_at(copy, 0, data, 4, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_FILE);
+    MPI_Errhandler handler;
+    CHECK_CLASS(MPI_File_get_errhandler(copy, &handler), MPI_ERR_FILE);
+    CHECK_CLASS(MPI_File_set_errhandler(copy, MPI_ERRORS_RETURN), MPI_ERR_FILE);
+    CHECK_CLASS(MPI_File_call_errhandler(copy, MPI_ERR_IO), MPI_ERR_FILE);
     CHECK_CLASS(MPI_File_close(&copy), MPI_ERR_FILE);
 }
 

@@ -125,12 +125,6 @@ static together gather(const scene *s, const call *c)
     return all;
 }
 
-/* Then an aggregator hears of those ranks only that want something in its realm. */
-static bool by_messages(const record *r)
-{
-    return r->in.exchange == WR_EXCHANGE_P2P || r->in.nodes > 1;
-}
-
 /* Realm i and its windows. */
 static void work_out(const together *all, const record *r, int64_t i, text *out)
 {
@@ -144,7 +138,7 @@ static void work_out(const together *all, const record *r, int64_t i, text *out)
     wr_want wants[MOST_RANKS];
     int64_t count = 0;
     for (int64_t k = 0; k < all->count; k++)
-        if (!by_messages(r) || wr_want_meets(&all->wants[k], realm))
+        if (wr_want_meets(&all->wants[k], realm)) /* an aggregator hears of no others */
             wants[count++] = all->wants[k];
     wr_windows_init(&walk, &r->in, &r->plan, realm, count, wants);
     while ((more = __real_wr_windows_next(&walk, &w)) == 1) {
