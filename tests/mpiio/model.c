@@ -25,6 +25,16 @@ static void renew_memory(model *m, int rank, int slot, bool write)
     typed *t = &m->memory[rank][slot];
     if (t->type != MPI_DATATYPE_NULL && rng_chance(&m->r, 40))
         return;
+    if (t->type != MPI_DATATYPE_NULL && rng_chance(&m->r, 15)) {
+        typed same = *t; /* the same data, but items elsewhere */
+        recipe c = {.combiner = MPI_COMBINER_RESIZED,
+                    .item = {&same},
+                    .place = {same.lb},
+                    .stride = same.extent + 4 * rng_within(&m->r, 1, 3)};
+        CHECK(recipe_cook(&c, t));
+        typed_release(&same);
+        return;
+    }
     if (t->type != MPI_DATATYPE_NULL)
         typed_release(t);
     wish w = {.twice = write && rng_chance(&m->r, 30),
