@@ -13,8 +13,8 @@ from pathlib import Path
 
 SAID, MARK, SECONDS = "weir: info: MPI-IO by weir", b"weir-client-mark", 60
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
-# ROMIO, which both MPIs have: OMPIO of Open MPI 4.1 misreads a union of hyperslabs on 4 ranks. When
-# ROMIO sieves behind the end of a file, it leaves there what was in its buffer, so it must not.
+# ROMIO, which both MPIs have: OMPIO of Open MPI 4.1 misreads a union of hyperslabs on 4 ranks. Where
+# nobody wrote, ROMIO leaves zeros, but in some runs not if it sieves writes, so it must not.
 HINTS = "romio_cb_write disable\nromio_ds_write disable\n"
 # Rounds, realms and exchanges, which small files would not need.
 TIGHT = {"WEIR_HINTS": "collective=always;window=4K"}
