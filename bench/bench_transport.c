@@ -73,7 +73,7 @@ static void bench_window(void)
     bench_figure f = {name, "copy",          "speed", ranks == 16 ? ">=0.7" : "-",
                       "s",  "shared region", "memcpy"};
     wr_region window;
-    if (wr_region_open(world->transport, &world->tunables, total, &window))
+    if (wr_region_open(world->transport, 0, &world->tunables, total, &window))
         stop("region");
     char *mine = malloc((size_t)part), *copy = malloc((size_t)part);
     if (!mine || !copy)

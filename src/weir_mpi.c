@@ -64,7 +64,7 @@ static int end_all(MPI_Comm comm, int key, void *value, void *unused)
     return MPI_SUCCESS;
 }
 
-static int make_keys(void)
+int wr_mpi_prepare(void)
 {
     static bool ready;
     int result = MPI_SUCCESS;
@@ -138,7 +138,7 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
 {
     if (!wr_mpi_alive())
         return wr_fail(WEIR_ETRANSPORT, "MPI is not running");
-    int code = make_keys(), found = 0;
+    int code = wr_mpi_prepare(), found = 0;
     if (code)
         return code;
     keeper *k = NULL;

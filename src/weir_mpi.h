@@ -11,4 +11,7 @@
  * running. */
 int wr_world_get(MPI_Comm comm, wr_world **out);
 
+/* Makes sure that worlds end when MPI does; wr_world_get does it too. */
+int wr_mpi_prepare(void);
+
 #endif

@@ -18,7 +18,7 @@ typedef struct weir_plan_request {
     int write;                           /* 0: reading */
     int64_t file_size;
     int64_t unit;      /* realms are cut at multiples of it, such as a column; 0: 1 */
-    const char *hints; /* NAME=VALUE;..., as for weir_file_open */
+    const char *hints; /* NAME=VALUE;..., as for weir_file_open; the environment is stronger */
 } weir_plan_request;
 
 typedef struct weir_plan weir_plan;

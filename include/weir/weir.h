@@ -22,8 +22,9 @@ extern "C" {
 /* Version and MPI flavour of the library in use, such as "0.1.0 openmpi". [local] */
 WEIR_API const char *weir_version(void);
 
-/* Opens a file on all ranks of `comm`, which must stay until the file is closed. `mode` is made of
- * enum weir_mode, the same on all ranks; `hints` is NULL or "NAME=VALUE;...", see docs/tunables.md:
+/* Opens a file on all ranks of `comm`, which must stay until the file is closed. `path` must
+ * name the same file everywhere, which one rank creates; `mode` is made of enum weir_mode, the same
+ * on all ranks; `hints` is NULL or "NAME=VALUE;...", see docs/tunables.md:
  * rank 0's count, and the environment is stronger. No rank has the file open if any cannot.
  * [collective] */
 WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,

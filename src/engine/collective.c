@@ -295,7 +295,7 @@ static int admit(wr_call *c)
     int desks = c->desks ? c->desks : 1;
     if (wr_hall_fits(&port->hall, desks, c->plan->window))
         return 0;
-    int opened = wr_hall_open(&port->hall, port->world, desks, c->plan->window);
+    int opened = wr_hall_open(&port->hall, &port->channel, desks, c->plan->window);
     return wr_agree(port->world->transport, port->channel.tag, opened);
 }
 

@@ -28,6 +28,8 @@ int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int
 {
     wr_transport *t = c->world->transport;
     size_t bytes = (size_t)count * sizeof *values;
+    if (count > WR_COUNCIL_VALUES)
+        return wr_fail(WEIR_EINVAL, "%d values in a council", count);
     if (by_messages(c))
         return wr_allreduce(t, c->tag, reduction, count, values);
     memcpy(own_lane(c), values, bytes);

@@ -27,15 +27,16 @@ bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window)
     return hall->region.base && hall->desks >= desks && hall->window >= window;
 }
 
-int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window)
+int wr_hall_open(wr_hall *hall, const wr_channel *channel, int desks, int64_t window)
 {
     if (wr_hall_fits(hall, desks, window))
         return 0;
     wr_hall_close(hall);
     hall->desks = desks;
     hall->window = window;
-    int64_t bytes = bells_bytes(world->transport->local_size) + desks * desk_bytes(hall);
-    return wr_region_open(world->transport, &world->tunables, bytes, &hall->region);
+    int64_t bytes = bells_bytes(channel->world->transport->local_size) + desks * desk_bytes(hall);
+    return wr_region_open(channel->world->transport, channel->tag, &channel->world->tunables, bytes,
+                          &hall->region);
 }
 
 void wr_hall_close(wr_hall *hall)

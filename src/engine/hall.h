@@ -29,7 +29,8 @@ typedef struct wr_slot {
 } wr_slot;
 
 typedef struct wr_desk {
-    _Alignas(WR_LINE) _Atomic int64_t windows; /* how many in all, once known; before that -1 */
+    _Alignas(
+        WR_LINE) _Atomic int64_t windows; /* 1 more than there are, once that is known; 0 before */
     wr_slot slot[2];
 } wr_desk;
 
@@ -44,7 +45,7 @@ bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window);
 
 /* [collective on the node] Makes room for that many aggregators and bytes a window, unless it is
  * there already. */
-int wr_hall_open(wr_hall *hall, const wr_world *world, int desks, int64_t window);
+int wr_hall_open(wr_hall *hall, const wr_channel *channel, int desks, int64_t window);
 void wr_hall_close(wr_hall *hall);
 
 wr_word *wr_hall_bell(const wr_hall *hall, int local_rank);

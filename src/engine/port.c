@@ -23,7 +23,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.unit = port->unit;
     in.align = wr_max(in.align, port->align);
     in.block = port->block;
-    if (port->block)
+    if (port->block && in.realms == WR_REALMS_PERSISTENT)
         in.aggregators = port->owners;
     in.blind = direction == WR_WRITE && !port->can_read;
     return in;
@@ -118,6 +118,14 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
     return code ? code : last;
 }
 
+/* Where a file system has no locks, writes without holes go on without: nobody reads before writing
+ * there, because that is refused. */
+static int forgive(int code, bool shared)
+{
+    int errnum = code < 0 && shared ? weir_error_last()->errnum : 0;
+    return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
+}
+
 static enum wr_lock_kind kind_of(const wr_port *port, bool shared)
 {
     return shared && port->can_read ? WR_LOCK_SHARED : WR_LOCK_EXCLUSIVE;
@@ -126,7 +134,7 @@ static enum wr_lock_kind kind_of(const wr_port *port, bool shared)
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
-    return wr_range_lock(port->storage, kind_of(port, shared), lo, hi, &waiter);
+    return forgive(wr_range_lock(port->storage, kind_of(port, shared), lo, hi, &waiter), shared);
 }
 
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
@@ -157,7 +165,7 @@ int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scat
         if (code)
             unlock_runs(port, w->cover, b.offset);
     }
-    return code == 1 ? WR_BUSY : code;
+    return code == 1 ? WR_BUSY : forgive(code, shared);
 }
 
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered)

@@ -19,7 +19,7 @@ typedef struct wr_port {
     int64_t block;        /* of persistent realms; 0 before the first collective call */
     int64_t owners;       /* and how many have them */
     bool can_read;        /* the file is open for reading too */
-    bool sole;            /* nobody else has it open: independent writes need no lock */
+    bool sole;            /* no other rank or program has it open: writes need no lock */
     uint64_t calls;       /* collective calls so far */
 } wr_port;
 

@@ -36,7 +36,7 @@ static int add_region(wr_world *w)
     if (!code && larger) {
         if (w->regions)
             memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
-        code = wr_region_open(t, &w->tunables, WR_REGION_CHANNELS * channel_bytes(t),
+        code = wr_region_open(t, WORLD_TAG, &w->tunables, WR_REGION_CHANNELS * channel_bytes(t),
                               &larger[w->regions]);
         bool opened = !code;
         code = wr_agree(t, WORLD_TAG, code);

@@ -1,9 +1,11 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/file.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arith.h"
 #include "engine/council.h"
@@ -99,6 +101,32 @@ static void settle(wr_port *p, const agreed *a)
     p->unit = p->align = 1;
 }
 
+/* [collective] All have it open, and all the same one: names may differ, files not. What plans and
+ * locks depend on becomes the same on all ranks. */
+static int agree_on_file(weir_file *f, int code)
+{
+    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, WORDS };
+    wr_port *p = &f->port;
+    struct stat status = {0};
+    if (!code && p->storage->plain_fd >= 0 && fstat(p->storage->plain_fd, &status))
+        code = wr_fail_system(errno, p->storage->path, -1, "look at");
+    int64_t all[WORDS] = {[FILE_NUMBER] = (int64_t)status.st_ino,
+                          [NOT_NUMBER] = ~(int64_t)status.st_ino,
+                          [FAILED] = code != 0,
+                          [BLIND] = !p->can_read};
+    if (!code && p->storage->facts.direct)
+        all[ALIGNMENT] = p->storage->facts.alignment;
+    int lost = wr_council_reduce(&p->channel, WR_OR, WORDS, all);
+    if (lost || all[FAILED])
+        return lost ? lost : wr_council_agree(&p->channel, code);
+    if (all[FILE_NUMBER] & all[NOT_NUMBER])
+        return wr_fail(WEIR_EDISAGREE, "ranks open different files");
+    p->can_read = !all[BLIND];
+    while (p->align < all[ALIGNMENT]) /* powers of two */
+        p->align *= 2;
+    return 0;
+}
+
 /* Rank 0 first, as it is told, and tells how that went; the others then find the file there. */
 static int open_in_turn(weir_file *f, const wr_opening *how)
 {
@@ -122,10 +150,8 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         settle(p, &a);
         code = open_storage(f, how->path, how->mode & (WEIR_READ | WEIR_WRITE));
     }
-    code = wr_council_agree(&p->channel, code);
+    code = agree_on_file(f, code);
     f->mode = how->mode;
-    if (!code && p->storage->facts.direct)
-        p->align = p->storage->facts.alignment;
     return code;
 }
 
@@ -314,36 +340,39 @@ int weir_file_get_size(weir_file *file, int64_t *size)
     return code ? code : wr_storage_get_size(file->port.storage, size);
 }
 
-int weir_file_set_size(weir_file *file, int64_t size)
+/* [collective] All ranks name the same size, and one that makes sense. */
+static int agree_on_size(weir_file *file, int64_t size)
 {
-    if (check_alive(file))
-        return WEIR_ETRANSPORT;
-    wr_transport *t = file->port.world->transport;
-    int64_t differ[] = {size, -size};
-    int code = wr_council_reduce(&file->port.channel, WR_MAX, 2, differ);
-    if (!code && differ[0] != -differ[1])
-        code = wr_fail(WEIR_EDISAGREE, "ranks set different sizes");
+    int64_t both[] = {size, ~size};
+    int code = check_alive(file);
+    if (!code)
+        code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
+    if (!code && both[0] & both[1])
+        code = wr_fail(WEIR_EDISAGREE, "ranks name different sizes");
     if (!code && size < 0)
         code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
-    if (!code && t->rank == 0)
-        code = wr_storage_set_size(file->port.storage, size);
+    return code;
+}
+
+/* [collective] Rank 0 does it for all. */
+static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
+{
+    int code = agree_on_size(file, size);
+    if (code)
+        return code;
+    if (file->port.world->transport->rank == 0)
+        code = how(file->port.storage, size);
     return wr_council_agree(&file->port.channel, code);
+}
+
+int weir_file_set_size(weir_file *file, int64_t size)
+{
+    return resize(file, size, wr_storage_set_size);
 }
 
 int wr_file_preallocate(weir_file *file, int64_t size)
 {
-    if (check_alive(file))
-        return WEIR_ETRANSPORT;
-    wr_transport *t = file->port.world->transport;
-    int64_t differ[] = {size, -size};
-    int code = wr_council_reduce(&file->port.channel, WR_MAX, 2, differ);
-    if (!code && differ[0] != -differ[1])
-        code = wr_fail(WEIR_EDISAGREE, "ranks preallocate different sizes");
-    if (!code && size < 0)
-        code = wr_fail(WEIR_EINVAL, "size %lld", (long long)size);
-    if (!code && t->rank == 0)
-        code = wr_storage_preallocate(file->port.storage, size);
-    return wr_council_agree(&file->port.channel, code);
+    return resize(file, size, wr_storage_preallocate);
 }
 
 int weir_file_sync(weir_file *file)
@@ -353,13 +382,14 @@ int weir_file_sync(weir_file *file)
     return wr_council_agree(&file->port.channel, wr_storage_sync(file->port.storage));
 }
 
-int wr_file_set_hints(weir_file *file, const char *hints)
+int wr_file_set_hints(weir_file *file, const char *hints, int code)
 {
     if (check_alive(file))
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     wr_tunables tunables = {0};
-    int code = t->rank == 0 ? mix_hints(file->port.world, hints, &tunables) : 0;
+    if (!code && t->rank == 0)
+        code = mix_hints(file->port.world, hints, &tunables);
     code = wr_council_agree(&file->port.channel, code);
     if (!code)
         code = wr_council_tell(&file->port.channel, &tunables, sizeof tunables);

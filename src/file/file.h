@@ -32,8 +32,8 @@ static inline int wr_file_open(wr_world *world, const char *path, int mode, cons
 /* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */
 int wr_file_preallocate(weir_file *file, int64_t size);
 
-/* [collective] Takes other hints, as open does. */
-int wr_file_set_hints(weir_file *file, const char *hints);
+/* [collective] Takes other hints, as open does. A rank comes with `code` != 0 if it cannot. */
+int wr_file_set_hints(weir_file *file, const char *hints, int code);
 
 /* All public transfers: a.begin to a.end of a.file, by all ranks together or by this one. A rank
  * comes with `code` != 0 if it cannot take part. */

@@ -240,7 +240,7 @@ static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, wr_window *out)
         break;
     default:
         sieve = sieve_is_cheaper(w, lo, hi);
-        out->reason = sieve ? "one call is cheaper than many" : "gaps cost more than calls";
+        out->reason = sieve ? "one call is cheaper than many" : "wide gaps cost more than calls";
     }
     out->method = sieve ? "sieve" : "list";
     return sieve;

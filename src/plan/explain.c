@@ -114,6 +114,8 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
     int code = check_request(request);
     if (!code && request->hints)
         code = wr_tunables_set_hints(&tunables, request->hints);
+    if (!code)
+        code = wr_tunables_set_environment(&tunables);
     if (code)
         return code;
     weir_plan *p = wr_alloc(sizeof *p);
@@ -169,11 +171,13 @@ static void say_window(writer *w, const weir_plan *p, const wr_window *window, i
     int64_t ranks = 0;
     for (int64_t i = 0; i < p->wants_count; i++)
         ranks += wr_want_touches(&p->wants[i], window->lo, window->hi);
-    say(w, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes, %lld ranks%s%s\n",
-        (long long)number, (long long)window->lo, (long long)window->hi, window->method,
-        window->reason, (long long)weir_pattern_pieces(window->cover),
-        (long long)weir_pattern_bytes(window->cover), (long long)ranks,
-        p->in.direction == WR_WRITE && window->holes ? ", read first" : "",
+    say(w, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes", (long long)number,
+        (long long)window->lo, (long long)window->hi, window->method, window->reason,
+        (long long)weir_pattern_pieces(window->cover),
+        (long long)weir_pattern_bytes(window->cover));
+    if (p->plan.collective)
+        say(w, ", %lld ranks", (long long)ranks);
+    say(w, "%s%s\n", p->in.direction == WR_WRITE && window->holes ? ", read first" : "",
         p->in.direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
 }
 

@@ -112,13 +112,14 @@ void wr_summary_add(wr_summary *all, const wr_summary *part)
         *all = *part;
         return;
     }
+    int64_t spans;
     all->apart = all->apart && part->apart && part->lo >= all->hi;
     join_steps(all, part);
     all->lo = wr_min(all->lo, part->lo);
     all->hi = wr_max(all->hi, part->hi);
     all->bytes += part->bytes;
     all->runs += part->runs;
-    all->spans += part->spans;
+    all->spans = wr_add(all->spans, part->spans, &spans) ? spans : INT64_MAX;
     all->active += part->active;
     estimate_once(all);
 }
@@ -129,13 +130,14 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *node)
         return;
     const wr_summary before = *all;
     const bool first = !before.active;
+    int64_t spans;
     *all = (wr_summary){
         .lo = first ? node->lo : wr_min(before.lo, node->lo),
         .hi = first ? node->hi : wr_max(before.hi, node->hi),
         .active = before.active + node->active,
         .bytes = before.bytes + node->bytes,
         .runs = before.runs + node->runs,
-        .spans = before.spans + node->spans,
+        .spans = wr_add(before.spans, node->spans, &spans) ? spans : INT64_MAX,
         .once_runs = before.once_runs + node->once_runs,
     };
     all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);

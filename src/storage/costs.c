@@ -224,8 +224,8 @@ void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunabl
                   const wr_log *log, wr_storage_facts *out)
 {
     struct stat status;
-    if (stat(folder, &status)) {
-        wr_storage_measure(folder, tunables, log, out);
+    if (stat(folder, &status)) { /* opening will say what is wrong */
+        *out = wr_storage_default_facts;
         return;
     }
     pthread_mutex_lock(&costs->lock);

@@ -269,7 +269,8 @@ int wr_storage_preallocate(wr_storage *s, int64_t size)
     int64_t now;
     if (s->plain_fd >= 0 && size > 0) {
         int error = posix_fallocate(s->plain_fd, 0, size);
-        return error ? wr_fail_system(error, s->path, size, "preallocate") : 0;
+        if (error != EBADF && error != EOPNOTSUPP && error != EINVAL)
+            return error ? wr_fail_system(error, s->path, size, "preallocate") : 0;
     }
     int code = wr_storage_get_size(s, &now);
     return code || now >= size ? code : wr_storage_set_size(s, size);

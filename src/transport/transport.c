@@ -9,9 +9,15 @@
 #include "transport/region.h"
 
 /* Within a span of tags. */
-enum { TAG_REDUCE, TAG_BROADCAST, TAG_SPARSE, TAG_SPARSE_ODD, TAG_SPARSE_REST, TAG_BARRIER };
-
-enum { TAG_REGION = WR_TAG_MAX + 1 };
+enum {
+    TAG_REDUCE,
+    TAG_BROADCAST,
+    TAG_SPARSE,
+    TAG_SPARSE_ODD,
+    TAG_SPARSE_REST,
+    TAG_BARRIER,
+    TAG_REGION = 11 /* those between are the engine's */
+};
 
 void wr_transport_place(wr_transport *t, int *numbers)
 {
@@ -175,25 +181,25 @@ static void note(verdict *v, int code, int rank)
 }
 
 /* The verdict of the node's first rank reaches the others. */
-static int spread(wr_transport *t, verdict *v)
+static int spread(wr_transport *t, int tag, verdict *v)
 {
     if (t->local_rank)
-        return wr_receive(t, t->local[0], TAG_REGION, v, sizeof *v);
+        return wr_receive(t, t->local[0], tag + TAG_REGION, v, sizeof *v);
     int code = 0;
     for (int i = 1; !code && i < t->local_size; i++)
-        code = wr_send(t, t->local[i], TAG_REGION, v, sizeof *v);
+        code = wr_send(t, t->local[i], tag + TAG_REGION, v, sizeof *v);
     return code;
 }
 
 /* The others' verdicts reach the first rank, which keeps the first bad one. */
-static int gather(wr_transport *t, verdict *v)
+static int gather(wr_transport *t, int tag, verdict *v)
 {
     if (t->local_rank)
-        return wr_send(t, t->local[0], TAG_REGION, v, sizeof *v);
+        return wr_send(t, t->local[0], tag + TAG_REGION, v, sizeof *v);
     int code = 0;
     for (int i = 1; !code && i < t->local_size; i++) {
         verdict theirs;
-        code = wr_receive(t, t->local[i], TAG_REGION, &theirs, sizeof theirs);
+        code = wr_receive(t, t->local[i], tag + TAG_REGION, &theirs, sizeof theirs);
         if (!code && theirs.code && !v->code) {
             v->code = theirs.code;
             v->details = theirs.details;
@@ -202,7 +208,8 @@ static int gather(wr_transport *t, verdict *v)
     return code;
 }
 
-int wr_region_open(wr_transport *t, const wr_tunables *tunables, int64_t bytes, wr_region *out)
+int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_t bytes,
+                   wr_region *out)
 {
     verdict v = {0};
     wr_region region = {0};
@@ -210,15 +217,15 @@ int wr_region_open(wr_transport *t, const wr_tunables *tunables, int64_t bytes, 
     if (first)
         note(&v, wr_segment_create(tunables->region_folder, bytes, v.name, &region), t->rank);
     bool created = first && !v.code;
-    int code = spread(t, &v);
+    int code = spread(t, tag, &v);
     if (!code && !first && !v.code)
         note(&v, wr_segment_open(v.name, bytes, &region), t->rank);
     if (!code)
-        code = gather(t, &v);
+        code = gather(t, tag, &v);
     if (created)
         wr_segment_unlink(v.name);
     if (!code)
-        code = spread(t, &v);
+        code = spread(t, tag, &v);
     if (!code && v.code)
         code = wr_error_raise(&v.details);
     if (code)

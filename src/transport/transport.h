@@ -106,7 +106,8 @@ wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
 
 /* Memory shared by the ranks of this node, `bytes` on each; [collective on the node]. All of them
  * fail alike: a full folder is WEIR_ENOSPC on every rank, not a signal later. */
-int wr_region_open(wr_transport *t, const wr_tunables *tunables, int64_t bytes, wr_region *out);
+int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_t bytes,
+                   wr_region *out);
 void wr_region_close(wr_region *region);
 
 /* Starts, and waits for, one message. */

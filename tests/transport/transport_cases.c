@@ -144,7 +144,7 @@ static void check_alltoall(wr_transport *t)
 static void check_region(wr_transport *t, const wr_tunables *tunables)
 {
     wr_region r;
-    CHECK(!wr_region_open(t, tunables, 1 << 20, &r));
+    CHECK(!wr_region_open(t, 0, tunables, 1 << 20, &r));
     wr_word *word = (wr_word *)(void *)(r.base + 4096);
     wr_waiter waiter = wr_transport_waiter(t, true);
     int64_t sum = 0;
@@ -165,7 +165,7 @@ static void check_region(wr_transport *t, const wr_tunables *tunables)
 
     wr_tunables bad = *tunables;
     strcpy(bad.region_folder, "/nonexistent/folder");
-    CHECK_EQUAL(wr_region_open(t, &bad, 4096, &r), WEIR_ENOENT);
+    CHECK_EQUAL(wr_region_open(t, 0, &bad, 4096, &r), WEIR_ENOENT);
     CHECK_EQUAL(weir_error_last()->rank, t->local[0]);
     if (t->local_size > 1)
         CHECK(weir_error_last()->errnum != 0);

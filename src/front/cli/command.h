@@ -12,6 +12,7 @@ typedef struct cli_command {
     const char *name;
     const char *arguments;
     const char *help;
+    const char *details; /* what its arguments are, line by line; NULL: nothing more to say */
     int (*run)(int argc, char **argv);
 } cli_command;
 

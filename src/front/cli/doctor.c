@@ -15,5 +15,8 @@ static int run(int argc, char **argv)
     return 0;
 }
 
-const cli_command cli_doctor = {"doctor", "[FOLDER]",
-                                "what MPI, machine and folder offer, and what Weir will use", run};
+const cli_command cli_doctor = {.name = "doctor",
+                                .arguments = "[FOLDER]",
+                                .help =
+                                    "what MPI, machine and folder offer, and what Weir will use",
+                                .run = run};

@@ -37,6 +37,9 @@ static void print_help(FILE *out)
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s %-10s %s\n", commands[i]->name, commands[i]->arguments,
                 commands[i]->help);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i]->details)
+            fprintf(out, "\n%s:\n%s", commands[i]->name, commands[i]->details);
     fprintf(out, "\n  --help, --version\n");
 }
 
@@ -49,6 +52,8 @@ int main(int argc, char **argv)
         return printf("weir %s\n", weir_version()), 0;
     if (!*name)
         return print_help(stderr), CLI_USAGE;
+    if (argc > 2 && !strcmp(argv[2], "--help"))
+        return print_help(stdout), 0;
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(commands[i]->name, name)) {
             int level;

@@ -93,8 +93,9 @@ static const char *parse_options(int argc, char **argv, options *o)
     *o = (options){.ranks = 1, .element = 8};
     parse_order("C", o);
     for (int i = 1; i < argc; i += 2) {
-        const char *problem =
-            i + 1 < argc ? parse_option(argv[i], argv[i + 1], o) : "needs a value";
+        const char *problem = "not an option";
+        if (!strncmp(argv[i], "--", 2))
+            problem = i + 1 < argc ? parse_option(argv[i], argv[i + 1], o) : "needs a value";
         if (problem) {
             snprintf(text, sizeof text, "%.40s: %s", argv[i], problem);
             return text;
@@ -193,9 +194,20 @@ static int run(int argc, char **argv)
 }
 
 const cli_command cli_plan = {
-    "plan", "OPTIONS",
-    "explain a collective access: --array 4096,4096 --dtype f4 --order F\n"
-    "                      --ranks 16 --section '1+32p:16+32p:1, 1:4096:1' "
-    "[--op write] [--svg FILE]\n"
-    "                      [--hints H] [--ranks-per-node N] [--cores N]",
-    run};
+    .name = "plan",
+    .arguments = "OPTIONS",
+    .help = "what a collective access would do, and why",
+    .details =
+        "  --array SIZES     of the array, such as 4096,4096\n"
+        "  --section TEXT    what each rank wants, see below\n"
+        "  --dtype T         i1 to i8, u1 to u8, f4, f8, c8, c16 (f8)\n"
+        "  --order C|F       stored by rows or by columns (C)\n"
+        "  --ranks N         (1)    --ranks-per-node N (all)    --cores N of a node (its ranks)\n"
+        "  --op read|write   (read)\n"
+        "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n"
+        "  --svg FILE        draws requests, realms and windows\n"
+        "  A section has a range for each dimension. Without brackets as in the papers: from 1,\n"
+        "  LOWER:UPPER:STRIDE with UPPER included, '1+32p:16+32p:1, 1:4096:1'. In brackets as in\n"
+        "  NumPy: from 0, the end not included, '[32p:32p+16, :]'. p is the rank, P the number of\n"
+        "  ranks; terms are added and subtracted: 200, p, 2p, 250p+250.\n",
+    .run = run};

@@ -50,10 +50,16 @@ int wr_misuse(int mpi_class, const char *format, ...) __attribute__((format(prin
  * handler of the file (NULL: of MPI_FILE_NULL) first. */
 int wr_door_result(wr_door *door, int code);
 
+/* The handler of files opened from now on. */
+void wr_door_inherit(wr_door *door);
+
 /* A handler for the file, or for those opened later if it is NULL. */
 int wr_door_set_handler(wr_door *door, MPI_Errhandler handler);
 
 /* --- open.c --- */
+
+/* 0, or an error raised if the MPI that runs is not the one the door was built for. */
+int wr_door_flavour(void);
 
 /* The name of a file without a prefix such as "ufs:". */
 const char *wr_door_path(const char *name);

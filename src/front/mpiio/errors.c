@@ -10,7 +10,7 @@
 
 /* A code lasts as long as the program, so each class has a few of them, whose texts are set in
  * turn. A class rides in the details as a negative errno. */
-enum { CLASSES = 64, CODES = 8, MADE = 256, TEXT = 512 };
+enum { CLASSES = 64, CODES = 8, TEXT = 512 };
 
 _Static_assert(MPI_MAX_ERROR_STRING <= 2 * TEXT, "a text fills most of what MPI has room for");
 
@@ -22,11 +22,11 @@ static struct {
 } rings[CLASSES];
 
 /* Handlers that users made, to find their functions. */
-static struct {
+static struct made {
     MPI_Errhandler handler;
     MPI_File_errhandler_function *function;
-} made[MADE];
-static int made_count;
+} * made;
+static int64_t made_count, made_room;
 
 /* Of files opened later; MPI_ERRORS_RETURN at first. */
 static struct {
@@ -149,6 +149,15 @@ static void end_program(int code)
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
 }
 
+static bool is_fatal(MPI_Errhandler handler)
+{
+#ifdef MPI_ERRORS_ABORT
+    if (handler == MPI_ERRORS_ABORT)
+        return true;
+#endif
+    return handler == MPI_ERRORS_ARE_FATAL;
+}
+
 static void handle(wr_door *door, int code)
 {
     MPI_Errhandler handler = door ? door->errors : standard.handler;
@@ -158,7 +167,7 @@ static void handle(wr_door *door, int code)
         return;
     if (function)
         function(&fh, &code);
-    else if (handler == MPI_ERRORS_ARE_FATAL)
+    else if (is_fatal(handler))
         end_program(code);
 }
 
@@ -173,11 +182,19 @@ int wr_door_result(wr_door *door, int code)
     return result;
 }
 
+void wr_door_inherit(wr_door *door)
+{
+    if (!standard.set)
+        return;
+    door->errors = standard.handler;
+    door->on_error = standard.function;
+}
+
 static MPI_File_errhandler_function *function_of(MPI_Errhandler handler)
 {
     MPI_File_errhandler_function *found = NULL;
     pthread_mutex_lock(&lock);
-    for (int i = made_count - 1; i >= 0 && !found; i--)
+    for (int64_t i = made_count - 1; i >= 0 && !found; i--)
         if (made[i].handler == handler)
             found = made[i].function;
     pthread_mutex_unlock(&lock);
@@ -208,14 +225,11 @@ static int create_handler(MPI_File_errhandler_function *function, MPI_Errhandler
     if (!create || create(function, out) != MPI_SUCCESS)
         return wr_misuse(MPI_ERR_OTHER, "the MPI library makes no error handler");
     pthread_mutex_lock(&lock);
-    if (made_count == MADE) { /* the oldest are forgotten */
-        memmove(made, made + 1, (MADE - 1) * sizeof *made);
-        made_count--;
-    }
-    made[made_count].handler = *out;
-    made[made_count++].function = function;
+    int code = wr_grow((void **)&made, &made_room, made_count + 1, sizeof *made);
+    if (!code)
+        made[made_count++] = (struct made){*out, function};
     pthread_mutex_unlock(&lock);
-    return 0;
+    return code;
 }
 
 WR_DOOR int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *out)

@@ -20,6 +20,25 @@ static void append(char *hints, size_t size, const char *key, const char *value)
     snprintf(hints + used, size - used, "%s=%s;", key, value);
 }
 
+typedef struct pair {
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+} pair;
+
+/* The i-th pair; false after the last one. */
+static bool get_pair(MPI_Info info, int i, pair *out)
+{
+    int keys = 0, found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get_nkeys(info, &keys);
+    if (i >= keys)
+        return false;
+    PMPI_Info_get_nthkey(info, i, out->key);
+    PMPI_Info_get(info, out->key, MPI_MAX_INFO_VAL, out->value, &found);
+    if (!found)
+        out->value[0] = '\0';
+    return true;
+}
+
 char *wr_hints_of(MPI_Info info)
 {
     int keys = 0;
@@ -30,14 +49,9 @@ char *wr_hints_of(MPI_Info info)
     if (!hints)
         return NULL;
     *hints = '\0';
-    for (int i = 0; i < keys; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        PMPI_Info_get_nthkey(info, i, key);
-        PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-        if (found)
-            append(hints, size, key, value);
-    }
+    pair p;
+    for (int i = 0; get_pair(info, i, &p); i++)
+        append(hints, size, p.key, p.value);
     return hints;
 }
 
@@ -46,9 +60,9 @@ static const char *word_for(const wr_tunable_alias *alias, const char *value)
 {
     if (!alias->values)
         return value;
-    for (const char *const *pair = alias->values; pair[0]; pair += 2)
-        if (!strcmp(pair[1], value))
-            return pair[0];
+    for (const char *const *word = alias->values; word[0]; word += 2)
+        if (!strcmp(word[1], value))
+            return word[0];
     return NULL;
 }
 
@@ -74,17 +88,9 @@ static void show(MPI_Info info, const wr_tunables *tunables)
 /* Adds the pairs of one info to another. */
 static void merge(MPI_Info from, MPI_Info to)
 {
-    int keys = 0;
-    if (from != MPI_INFO_NULL)
-        PMPI_Info_get_nkeys(from, &keys);
-    for (int i = 0; i < keys; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        PMPI_Info_get_nthkey(from, i, key);
-        PMPI_Info_get(from, key, MPI_MAX_INFO_VAL, value, &found);
-        if (found)
-            PMPI_Info_set(to, key, value);
-    }
+    pair p;
+    for (int i = 0; get_pair(from, i, &p); i++)
+        PMPI_Info_set(to, p.key, p.value);
 }
 
 WR_DOOR int PMPI_File_get_info(MPI_File fh, MPI_Info *out)
@@ -106,10 +112,21 @@ WR_DOOR int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     wr_door *door = wr_door_of(fh);
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
-    merge(info, door->info);
-    char *hints = wr_hints_of(door->info);
-    int code = wr_file_set_hints(door->file, hints ? hints : "");
+    MPI_Info all = MPI_INFO_NULL;
+    int code = 0;
+    if (PMPI_Info_dup(door->info, &all) != MPI_SUCCESS)
+        code = wr_misuse(MPI_ERR_OTHER, "the MPI library makes no info");
+    else
+        merge(info, all);
+    char *hints = code ? NULL : wr_hints_of(all);
+    code = wr_file_set_hints(door->file, hints, code || hints ? code : WEIR_ENOMEM);
     wr_free(hints);
+    if (code && all != MPI_INFO_NULL)
+        PMPI_Info_free(&all);
+    if (!code) {
+        PMPI_Info_free(&door->info);
+        door->info = all;
+    }
     return wr_door_result(door, code);
 }
 WR_BOTH_NAMES(File_set_info)

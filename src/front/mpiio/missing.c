@@ -11,6 +11,7 @@ static int missing(MPI_File fh, const char *name)
 }
 
 /* Parameters are there for the type only. */
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define MISSING(name, ...)                                                                         \
@@ -105,3 +106,5 @@ WR_DOOR int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_
 }
 WR_BOTH_NAMES(Register_datarep_c)
 #endif
+
+#pragma GCC diagnostic pop

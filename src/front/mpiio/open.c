@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "engine/council.h"
 #include "front/mpiio/door.h"
+#include "transport/mpi_transport.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
 
@@ -83,11 +84,13 @@ static void dismantle(wr_door *door)
 {
     if (!door)
         return;
-    wr_view_release(door);
+    bool alive = wr_mpi_alive();
+    if (alive)
+        wr_view_release(door);
     weir_pattern_free(door->memory);
-    if (door->group != MPI_GROUP_NULL)
+    if (alive && door->group != MPI_GROUP_NULL)
         PMPI_Group_free(&door->group);
-    if (door->info != MPI_INFO_NULL)
+    if (alive && door->info != MPI_INFO_NULL)
         PMPI_Info_free(&door->info);
     wr_free(door->path);
     wr_door_number(door, false);
@@ -119,9 +122,11 @@ static int append_position(wr_door *door)
 }
 
 /* The handles of the two MPIs are different things: better an error than a crash. */
-static int check_flavour(void)
+int wr_door_flavour(void)
 {
-    char running[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    if (!wr_mpi_alive())
+        return wr_misuse(MPI_ERR_OTHER, "MPI is not running");
+    char running[16384] = ""; /* enough for any MPI, whatever our own says of itself */
     int length;
     PMPI_Get_library_version(running, &length);
 #ifdef OPEN_MPI
@@ -130,8 +135,8 @@ static int check_flavour(void)
     const char *built = "MPICH";
 #endif
     if (!strstr(running, built))
-        return wr_misuse(MPI_ERR_OTHER, "this libweir_mpiio is for %s, and %.40s runs", built,
-                         running);
+        return wr_misuse(MPI_ERR_OTHER, "this libweir_mpiio is for %s, and another MPI runs",
+                         built);
     return 0;
 }
 
@@ -145,8 +150,6 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     int own = door ? 0 : WEIR_ENOMEM;
     if (door)
         own = furnish(door, comm, wr_door_path(name ? name : ""), amode, info);
-    if (!own)
-        own = check_flavour();
     if (!own)
         own = check_amode(amode);
     if (!own && (!name || !*name))
@@ -164,7 +167,7 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     wr_free(hints);
     if (!code && door) {
         door->file = file;
-        door->file->port.sole = amode & MPI_MODE_UNIQUE_OPEN;
+        door->file->port.sole = amode & MPI_MODE_UNIQUE_OPEN && world->transport->size == 1;
         announce(world);
         code = amode & MPI_MODE_APPEND ? append_position(door) : 0;
         if (code)
@@ -185,14 +188,15 @@ WR_DOOR int PMPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info 
     wr_door *door = NULL;
     int between = 0, code = 0;
     *fh = MPI_FILE_NULL;
+    code = wr_door_flavour(); /* before anything is done with a handle */
+    if (code)
+        return wr_door_result(NULL, code);
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &between) || between)
         code = wr_misuse(MPI_ERR_COMM, "a file needs an intracommunicator");
     if (!code)
         code = open_file(comm, name, amode, info, &door);
     if (!code) {
-        MPI_Errhandler handler;
-        PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
-        wr_door_set_handler(door, handler);
+        wr_door_inherit(door);
         *fh = (MPI_File)(void *)door;
     }
     return wr_door_result(NULL, code);
@@ -213,9 +217,9 @@ static int remove_file(wr_door *door)
 
 WR_DOOR int PMPI_File_close(MPI_File *fh)
 {
-    wr_door *door = fh ? wr_door_of(*fh) : NULL;
+    wr_door *door = wr_door_of(fh ? *fh : MPI_FILE_NULL);
     if (!door)
-        return wr_door_result(NULL, wr_misuse(MPI_ERR_FILE, "not an open file"));
+        return wr_door_result(NULL, WEIR_EINVAL);
     int removed = door->amode & MPI_MODE_DELETE_ON_CLOSE ? remove_file(door) : 0;
     int code = weir_file_close(door->file);
     int result = wr_door_result(door, code ? code : removed);

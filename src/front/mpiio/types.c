@@ -457,12 +457,3 @@ int wr_type_get(MPI_Datatype type, const wr_type **out)
     pthread_mutex_unlock(&lock);
     return code;
 }
-
-void wr_types_forget(void)
-{
-    for (int k = 0; k < TABLE; k++)
-        if (table[k].known) {
-            drop(table[k].type, 0, table[k].known, NULL);
-            table[k].known = NULL;
-        }
-}

@@ -21,7 +21,4 @@ int wr_type_get(MPI_Datatype type, const wr_type **out);
 /* `count` items in a row; to be freed. */
 int wr_type_repeat(const wr_type *type, int64_t count, weir_pattern **out);
 
-/* Drops what named types came to; when MPI ends. */
-void wr_types_forget(void);
-
 #endif

@@ -45,7 +45,7 @@ static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
     if (type->size == 0)
         return 0;
     weir_pattern_bounds(type->pattern, &lo, &hi);
-    if (displacement + lo < 0)
+    if (displacement > WR_OFFSET_MAX || displacement + lo < 0)
         return wr_misuse(MPI_ERR_ARG, "a view that starts before the file");
     int code = weir_pattern_concat(1, &displacement, (const weir_pattern *[]){type->pattern}, &all);
     if (!code)
@@ -53,6 +53,7 @@ static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
     weir_pattern_free(all);
     if (!code && !weir_pattern_is_ordered(*out)) {
         weir_pattern_free(*out);
+        *out = NULL;
         code = wr_misuse(MPI_ERR_ARG, "a filetype whose displacements decrease");
     }
     return code;
@@ -201,7 +202,8 @@ WR_DOOR int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset
     wr_door *door = wr_door_of(fh);
     int code = door ? refuse_sequential(door) : WEIR_EINVAL;
     int64_t data = 0;
-    if (!code && (offset < 0 || !wr_mul(offset, door->unit, &data)))
+    if (!code && (offset < 0 || !wr_mul(offset, door->unit, &data) ||
+                  (door->view && data >= weir_pattern_bytes(door->view))))
         code = wr_misuse(MPI_ERR_ARG, "offset %lld", (long long)offset);
     if (!code && door)
         *byte = byte_of(door, data);
