@@ -85,8 +85,8 @@ int wr_windows_next(wr_windows *w, wr_window *out);
 
 void wr_windows_release(wr_windows *w);
 
-/* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns how
- * many are left. */
+/* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns
+ * how many are left. */
 int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants);
 
 /* Whether a rank wants something of a realm. */

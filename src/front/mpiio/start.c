@@ -1,5 +1,5 @@
-/* Starting MPI: our callback on MPI_COMM_SELF must be the first to be set, because they run last set
- * first when MPI ends, and other libraries (HDF5) close their files in theirs. */
+/* Starting MPI: our callback on MPI_COMM_SELF must be the first to be set, because they run last
+ * set first when MPI ends, and other libraries (HDF5) close their files in theirs. */
 #include <dlfcn.h>
 
 #include "front/mpiio/door.h"

@@ -36,10 +36,11 @@ void wr_view_release(wr_door *door)
     door->view = NULL;
 }
 
-/* The filetype from `displacement` on, again and again. */
+/* The filetype from `displacement` on, again and again; or once, where it reaches behind its extent
+ * and the next one would begin within it (HDF5 and PnetCDF make such types, and use them once). */
 static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
 {
-    weir_pattern *all = NULL;
+    weir_pattern *once = NULL, *all = NULL;
     int64_t lo, hi;
     *out = NULL;
     if (type->size == 0)
@@ -47,15 +48,19 @@ static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
     weir_pattern_bounds(type->pattern, &lo, &hi);
     if (displacement > WR_OFFSET_MAX || displacement + lo < 0)
         return wr_misuse(MPI_ERR_ARG, "a view that starts before the file");
-    int code = weir_pattern_concat(1, &displacement, (const weir_pattern *[]){type->pattern}, &all);
-    if (!code)
-        code = weir_pattern_repeat(all, WEIR_FOREVER, type->extent, out);
-    weir_pattern_free(all);
-    if (!code && !weir_pattern_is_ordered(*out)) {
-        weir_pattern_free(*out);
+    if (!weir_pattern_is_ordered(type->pattern))
+        return wr_misuse(MPI_ERR_ARG, "a filetype whose displacements decrease");
+    int code =
+        weir_pattern_concat(1, &displacement, (const weir_pattern *[]){type->pattern}, &once);
+    if (code)
+        return code;
+    if (type->extent >= hi - lo)
+        code = weir_pattern_repeat(once, WEIR_FOREVER, type->extent, &all);
+    *out = all ? all : once;
+    if (all || code)
+        weir_pattern_free(once);
+    if (code)
         *out = NULL;
-        code = wr_misuse(MPI_ERR_ARG, "a filetype whose displacements decrease");
-    }
     return code;
 }
 
