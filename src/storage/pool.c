@@ -13,8 +13,10 @@
 #include "storage/posix_fd.h"
 
 /* Whether small reads would wait for the device is asked once in ASK_EVERY, because asking costs as
- * much as a small read, and every time as long as they would. */
-enum { SMALL = 64 << 10, ASK_EVERY = 256 };
+ * much as a small read, and every time as long as they would. Medium ones are asked for each time:
+ * what the page cache holds is copied sooner than another thread is woken, above all where ranks
+ * outnumber cores. */
+enum { SMALL = 64 << 10, MEDIUM = 4 << 20, ASK_EVERY = 256 };
 
 typedef struct worker {
     struct state *pool;
@@ -161,15 +163,24 @@ static void start(wr_storage *s, state *p, int64_t parts)
         }
 }
 
-/* Whether a small read finds its first byte in the page cache. */
-static bool is_cached(state *p, const wr_transfer *t)
+/* Whether the page cache holds a byte. */
+static bool holds(state *p, int64_t offset)
 {
-    if (p->unasked-- > 0)
-        return true;
     char byte;
     struct iovec one = {&byte, 1};
-    bool cached = p->asks && preadv2(p->fd.buffered, &one, 1, t->offset, RWF_NOWAIT) >= 0;
+    bool cached = p->asks && preadv2(p->fd.buffered, &one, 1, offset, RWF_NOWAIT) >= 0;
     p->asks = p->asks && (cached || errno == EAGAIN);
+    return cached;
+}
+
+/* Whether a read finds its first byte in the page cache, and, if it is not small, its last. */
+static bool is_cached(state *p, const wr_transfer *t)
+{
+    if (t->run > SMALL)
+        return holds(p, t->offset) && holds(p, t->offset + (t->count - 1) * t->stride + t->run - 1);
+    if (p->unasked-- > 0)
+        return true;
+    bool cached = holds(p, t->offset);
     p->unasked = cached ? ASK_EVERY : 0;
     return cached;
 }
@@ -181,7 +192,7 @@ static void submit(wr_storage *s, wr_transfer *t)
     int64_t parts = 0;
     for (wr_transfer *next; t; t = next) {
         next = t->next;
-        if (wr_fd_is_plain(&p->fd, t) && t->run <= SMALL &&
+        if (wr_fd_is_plain(&p->fd, t) && t->run <= MEDIUM &&
             (t->direction == WR_WRITE || is_cached(p, t))) {
             wr_fd_move(&p->fd, t);
             wr_transfers_add(&s->over, t);

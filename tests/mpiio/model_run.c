@@ -173,7 +173,7 @@ void model_check_pointer(const model *m)
 
 void model_open(model *m, int amode, MPI_Info info)
 {
-    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, m->path, amode, info, &m->fh));
+    CHECK_OK(MPI_File_open(m->comm, m->path, amode, info, &m->fh));
     m->amode = amode;
     typed_named(0, &m->etype);
     for (int q = 0; q < door_ranks; q++) {

@@ -222,6 +222,16 @@ static void take_step(model *m)
     steps[i].take(m);
 }
 
+/* With 1 or 2 ranks a node, or as placed. */
+static MPI_Comm place_ranks(model *m)
+{
+    static const char *const per_node[] = {"0", "0", "1", "2"};
+    MPI_Comm comm;
+    setenv("WEIR_RANKS_PER_NODE", per_node[rng_within(&m->r, 0, 3)], 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return comm;
+}
+
 static void run_case(model *m, uint64_t seed, int64_t number)
 {
     *m = (model){.r = {seed + (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15)},
@@ -230,6 +240,7 @@ static void run_case(model *m, uint64_t seed, int64_t number)
         for (int i = 0; i < SLOTS; i++)
             m->memory[q][i].type = MPI_DATATYPE_NULL;
     m->base = bases[rng_within(&m->r, 0, sizeof bases / sizeof *bases - 1)];
+    m->comm = place_ranks(m);
     MPI_Info info = choose_hints(m, 4);
     model_open(m, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
     MPI_Info_free(&info);
@@ -242,6 +253,7 @@ static void run_case(model *m, uint64_t seed, int64_t number)
         take_step(m);
     }
     model_close(m);
+    MPI_Comm_free(&m->comm);
     for (int q = 0; q < door_ranks; q++)
         for (int i = 0; i < SLOTS; i++)
             if (m->memory[q][i].type != MPI_DATATYPE_NULL)
