@@ -27,7 +27,7 @@ typedef struct deed {
 
 typedef struct model {
     rng r;
-    int64_t step; /* numbers what is written */
+    int64_t step;  /* numbers what is written */
     MPI_Comm comm; /* of all ranks, on one node or as if on several */
     MPI_File fh;
     const char *path;
