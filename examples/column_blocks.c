@@ -1,5 +1,5 @@
-/* Every rank writes its block of columns of a matrix, all together in one call, and reads a block of
- * rows back. usage: mpirun -n RANKS column_blocks FILE */
+/* Every rank writes its block of columns of a matrix, all together in one call, and reads a block
+ * of rows back. usage: mpirun -n RANKS column_blocks FILE */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>
