@@ -8,6 +8,13 @@ int64_t model_byte(const model *m, int rank, int64_t k)
     return m->displacement[rank] - m->base + typed_byte(&m->filetype[rank], k);
 }
 
+bool model_is_once(const model *m, int rank)
+{
+    int64_t first, end;
+    typed_bounds(&m->filetype[rank], &first, &end);
+    return m->filetype[rank].extent < end - first;
+}
+
 unsigned char model_content(const model *m, int rank, int64_t at)
 {
     rng r = {(uint64_t)(m->step * MOST_RANKS + rank) << 32 ^ (uint64_t)(at + (1 << 20))};
@@ -64,7 +71,10 @@ static bool locate(const model *m, int rank, deed *a)
     a->bytes = a->count * a->memory->size;
     a->visible = 0;
     a->after = m->position[rank];
-    if (a->bytes > 0 && m->filetype[rank].size == 0)
+    int64_t most = m->filetype[rank].size == 0 ? 0 : INT64_MAX;
+    if (model_is_once(m, rank))
+        most = m->filetype[rank].size;
+    if (a->bytes > 0 && a->offset * m->etype.size + a->bytes > most)
         return false;
     memset(taken, 0, a->write ? 1 : sizeof taken);
     for (int64_t k = 0; k < a->bytes; k++) {
@@ -145,7 +155,8 @@ void model_resize(model *m, int64_t size)
 int64_t model_end(const model *m, int rank)
 {
     int64_t n = 0;
-    while (model_byte(m, rank, n * m->etype.size) < m->size)
+    int64_t most = model_is_once(m, rank) ? m->filetype[rank].size / m->etype.size : INT64_MAX;
+    while (n < most && model_byte(m, rank, n * m->etype.size) < m->size)
         n++;
     return n;
 }

@@ -51,6 +51,9 @@ typedef struct model {
 /* The byte of the file, from its base on, behind data byte k of a rank's view. */
 int64_t model_byte(const model *m, int rank, int64_t k);
 
+/* Whether the filetype of a rank's view reaches behind its extent, so that it is used only once. */
+bool model_is_once(const model *m, int rank);
+
 /* The byte in a rank's memory at a place, in this step. */
 unsigned char model_content(const model *m, int rank, int64_t at);
 

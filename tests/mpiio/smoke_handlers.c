@@ -181,8 +181,7 @@ void smoke_handlers(const char *path)
     test_default(path);
     test_own(path);
     test_inherited(path);
-    if (!door_skip_bug("a handler is forgotten after 256 opens that inherit it (errors.c, made)"))
-        test_many_heirs(path);
+    test_many_heirs(path);
     test_strings();
     test_fortran(path);
 }
