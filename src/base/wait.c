@@ -43,17 +43,40 @@ static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
         waiter->poke(waiter->user);
 }
 
+/* A yield that takes so long went to somebody who computes: who sleeps instead is woken in front of
+ * them, so for the next waits there is no yielding. */
+enum { LONG_YIELD_NS = 1000000, CROWDED_WAITS = 200 };
+static _Thread_local int crowded;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void yield(void)
+{
+    int64_t before = now_ns();
+    sched_yield();
+    if (now_ns() - before > LONG_YIELD_NS)
+        crowded = CROWDED_WAITS;
+}
+
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
 {
     uint32_t now;
+    crowded -= crowded > 0;
     for (int i = 0; i < waiter->spins; i++) {
         if ((now = wr_word_get(word)) != seen)
             return now;
         relax();
     }
     for (int i = 0; (now = wr_word_get(word)) == seen; i += i < YIELDS + SHORT_NAPS) {
+        if (i < YIELDS && crowded)
+            i = YIELDS;
         if (i < YIELDS)
-            sched_yield();
+            yield();
         else
             nap(word, seen, i - YIELDS, waiter);
     }
