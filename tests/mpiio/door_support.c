@@ -43,17 +43,6 @@ void door_check_same(int64_t value)
     CHECK_EQUAL(value, -both[1]);
 }
 
-bool door_skip_bug(const char *what)
-{
-    static const char *latest = "";
-    if (getenv("WEIR_TEST_BUGS"))
-        return false;
-    if (door_rank == 0 && strcmp(what, latest))
-        printf("left out, a known bug: %s\n", what);
-    latest = what;
-    return true;
-}
-
 const char *door_path(const char *what)
 {
     static char names[8][200];

@@ -29,10 +29,6 @@ void door_check_text(int code, const char *one, const char *other);
 /* [collective] All ranks have this value. */
 void door_check_same(int64_t value);
 
-/* True, so that what is known to fail is left out, unless WEIR_TEST_BUGS is set. A mended bug takes
- * its call along. */
-bool door_skip_bug(const char *what);
-
 /* The value of a key, or "". */
 const char *door_hint(MPI_File fh, const char *key);
 

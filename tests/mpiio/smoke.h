@@ -5,13 +5,6 @@
 
 #include "mpiio/door_support.h"
 
-/* The text of an error names its file and says what was wrong. */
-static inline void smoke_check_text(int code, const char *path, const char *cause)
-{
-    if (!door_skip_bug("what is refused before the engine sees it does not name the file"))
-        door_check_text(code, path, cause);
-}
-
 /* Reading and writing. */
 void smoke_transfers(const char *path);
 

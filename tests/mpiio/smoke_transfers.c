@@ -82,7 +82,7 @@ static void test_refused(const char *path)
         if (o.together)
             door_check_text(code, path, "count -1");
         else
-            smoke_check_text(code, path, "count -1");
+            door_check_text(code, path, "count -1");
         o = good;
         o.type = mine ? MPI_DATATYPE_NULL : MPI_BYTE;
         CHECK_CLASS(door_transfer(fh, &o, &status), MPI_ERR_TYPE);

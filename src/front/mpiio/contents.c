@@ -104,17 +104,22 @@ int wr_contents_get(MPI_Datatype type, wr_contents *out)
     return code;
 }
 
+bool wr_type_is_named(MPI_Datatype type)
+{
+    raw r = {0};
+    int combiner;
+    if (get_envelope(type, &r, &combiner))
+        return false;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 /* Of derived types MPI has given us handles of our own. */
 void wr_contents_release(wr_contents *c)
 {
-    for (int64_t k = 0; c->type && k < c->types; k++) {
-        raw r;
-        int combiner = MPI_COMBINER_NAMED;
-        get_envelope(c->type[k], &r, &combiner);
-        if (combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
-            combiner != MPI_COMBINER_F90_COMPLEX && combiner != MPI_COMBINER_F90_INTEGER)
+    for (int64_t k = 0; c->type && k < c->types; k++)
+        if (!wr_type_is_named(c->type[k]))
             PMPI_Type_free(&c->type[k]);
-    }
     wr_free(c->number);
     wr_free(c->type);
     *c = (wr_contents){0};

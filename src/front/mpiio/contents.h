@@ -3,6 +3,7 @@
 #define WR_MPIIO_CONTENTS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The arguments of the constructor: its numbers in the order it takes them, whether they were int,
@@ -17,5 +18,8 @@ typedef struct wr_contents {
 /* A named type has no contents. */
 int wr_contents_get(MPI_Datatype type, wr_contents *out);
 void wr_contents_release(wr_contents *c);
+
+/* Whether a type is MPI's own, so that its handle is not ours to free; false if it is no type. */
+bool wr_type_is_named(MPI_Datatype type);
 
 #endif

@@ -58,6 +58,9 @@ int wr_door_set_handler(wr_door *door, MPI_Errhandler handler);
 
 /* --- open.c --- */
 
+/* Raises an error if the file was opened with MPI_MODE_SEQUENTIAL. */
+int wr_door_refuse_sequential(const wr_door *door);
+
 /* 0, or an error raised if the MPI that runs is not the one the door was built for. */
 int wr_door_flavour(void);
 

@@ -176,6 +176,8 @@ int wr_door_result(wr_door *door, int code)
     char text[TEXT];
     if (!code)
         return MPI_SUCCESS;
+    if (door && !*weir_error_last()->file)
+        wr_error_note_file(door->path, weir_error_last()->offset);
     describe(weir_error_last(), text, sizeof text);
     int result = code_for(class_of(weir_error_last()), text);
     handle(door, result);

@@ -199,6 +199,8 @@ WR_DOOR int PMPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info 
         wr_door_inherit(door);
         *fh = (MPI_File)(void *)door;
     }
+    if (code && name && !*weir_error_last()->file)
+        wr_error_note_file(wr_door_path(name), weir_error_last()->offset);
     return wr_door_result(NULL, code);
 }
 WR_BOTH_NAMES(File_open)
@@ -252,32 +254,36 @@ WR_DOOR int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 }
 WR_BOTH_NAMES(File_get_size)
 
-static int check_writable(const wr_door *door)
+int wr_door_refuse_sequential(const wr_door *door)
 {
-    if (door->amode & MPI_MODE_RDONLY)
-        return wr_misuse(MPI_ERR_READ_ONLY, "the file is open for reading only");
     if (door->amode & MPI_MODE_SEQUENTIAL)
         return wr_misuse(MPI_ERR_UNSUPPORTED_OPERATION, "a file opened with MPI_MODE_SEQUENTIAL");
     return 0;
 }
 
-WR_DOOR int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+/* [collective] */
+static int resize(MPI_File fh, int64_t size, int (*how)(weir_file *file, int64_t size))
 {
     wr_door *door = wr_door_of(fh);
-    int code = door ? check_writable(door) : WEIR_EINVAL;
+    if (!door)
+        return wr_door_result(NULL, WEIR_EINVAL);
+    int code = wr_door_refuse_sequential(door);
+    if (!code && door->amode & MPI_MODE_RDONLY)
+        code = wr_misuse(MPI_ERR_READ_ONLY, "the file is open for reading only");
     if (!code)
-        code = weir_file_set_size(door->file, size);
+        code = how(door->file, size);
     return wr_door_result(door, code);
+}
+
+WR_DOOR int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    return resize(fh, size, weir_file_set_size);
 }
 WR_BOTH_NAMES(File_set_size)
 
 WR_DOOR int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    wr_door *door = wr_door_of(fh);
-    int code = door ? check_writable(door) : WEIR_EINVAL;
-    if (!code)
-        code = wr_file_preallocate(door->file, size);
-    return wr_door_result(door, code);
+    return resize(fh, size, wr_file_preallocate);
 }
 WR_BOTH_NAMES(File_preallocate)
 

@@ -26,9 +26,7 @@ static int check_order(const wr_door *door, const order *o)
         return wr_misuse(MPI_ERR_READ_ONLY, "the file is open for reading only");
     if (!o->write && door->amode & MPI_MODE_WRONLY)
         return wr_misuse(MPI_ERR_ACCESS, "the file is open for writing only");
-    if (door->amode & MPI_MODE_SEQUENTIAL)
-        return wr_misuse(MPI_ERR_UNSUPPORTED_OPERATION, "a file opened with MPI_MODE_SEQUENTIAL");
-    return 0;
+    return wr_door_refuse_sequential(door);
 }
 
 /* The pattern of `count` items in memory: kept, because programs repeat themselves. */

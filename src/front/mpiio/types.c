@@ -360,10 +360,11 @@ static int decode(MPI_Datatype type, int depth, wr_type *out)
     out->lb = lb;
     out->extent = extent;
     out->dense = size == extent && hi - lo == size && weir_pattern_pieces(out->pattern) == 1;
-    if (weir_pattern_bytes(out->pattern) != out->size) {
+    int64_t decoded = weir_pattern_bytes(out->pattern);
+    if (decoded != out->size) {
         release(out);
         return wr_fail(WEIR_EINVAL, "a datatype of %lld bytes was decoded to %lld", (long long)size,
-                       (long long)weir_pattern_bytes(out->pattern));
+                       (long long)decoded);
     }
     return 0;
 }
@@ -383,13 +384,6 @@ static int drop(MPI_Datatype type, int key, void *value, void *unused)
     release(value);
     wr_free(value);
     return MPI_SUCCESS;
-}
-
-static bool is_named(MPI_Datatype type)
-{
-    int ints, aints, types, combiner = MPI_COMBINER_NAMED;
-    PMPI_Type_get_envelope(type, &ints, &aints, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED;
 }
 
 static uint64_t slot_of(MPI_Datatype type)
@@ -420,7 +414,7 @@ static int learn(MPI_Datatype type, const wr_type **out)
 {
     wr_type *t = wr_alloc(sizeof *t);
     int code = t ? decode(type, 0, t) : WEIR_ENOMEM;
-    if (!code && t && is_named(type)) {
+    if (!code && t && wr_type_is_named(type)) {
         keep_named(type, t);
     } else if (!code) {
         if (type_key == MPI_KEYVAL_INVALID)

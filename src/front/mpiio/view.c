@@ -2,15 +2,13 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "front/mpiio/contents.h"
 #include "front/mpiio/door.h"
 
 /* A handle of our own; named types have none. */
 static int keep_type(MPI_Datatype type, MPI_Datatype *out)
 {
-    int ints, aints, types, combiner;
-    if (PMPI_Type_get_envelope(type, &ints, &aints, &types, &combiner) != MPI_SUCCESS)
-        return wr_misuse(MPI_ERR_TYPE, "not a datatype");
-    if (combiner == MPI_COMBINER_NAMED)
+    if (wr_type_is_named(type))
         *out = type;
     else if (PMPI_Type_dup(type, out) != MPI_SUCCESS)
         return wr_misuse(MPI_ERR_TYPE, "the MPI library does not copy a datatype");
@@ -19,11 +17,7 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *out)
 
 static void drop_type(MPI_Datatype *type)
 {
-    int ints, aints, types, combiner = MPI_COMBINER_NAMED;
-    if (*type == MPI_DATATYPE_NULL)
-        return;
-    PMPI_Type_get_envelope(*type, &ints, &aints, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED)
+    if (*type != MPI_DATATYPE_NULL && !wr_type_is_named(*type))
         PMPI_Type_free(type);
     *type = MPI_DATATYPE_NULL;
 }
@@ -155,17 +149,10 @@ WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Dataty
 }
 WR_BOTH_NAMES(File_get_view)
 
-static int refuse_sequential(const wr_door *door)
-{
-    if (door->amode & MPI_MODE_SEQUENTIAL)
-        return wr_misuse(MPI_ERR_UNSUPPORTED_OPERATION, "a file opened with MPI_MODE_SEQUENTIAL");
-    return 0;
-}
-
 static int seek(wr_door *door, int64_t offset, int whence)
 {
     int64_t base = 0, size;
-    int code = refuse_sequential(door);
+    int code = wr_door_refuse_sequential(door);
     if (code)
         return code;
     if (whence == MPI_SEEK_CUR) {
@@ -195,7 +182,7 @@ WR_BOTH_NAMES(File_seek)
 WR_DOOR int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     wr_door *door = wr_door_of(fh);
-    int code = door ? refuse_sequential(door) : WEIR_EINVAL;
+    int code = door ? wr_door_refuse_sequential(door) : WEIR_EINVAL;
     if (!code && door)
         *offset = door->position / door->unit;
     return wr_door_result(door, code);
@@ -205,7 +192,7 @@ WR_BOTH_NAMES(File_get_position)
 WR_DOOR int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *byte)
 {
     wr_door *door = wr_door_of(fh);
-    int code = door ? refuse_sequential(door) : WEIR_EINVAL;
+    int code = door ? wr_door_refuse_sequential(door) : WEIR_EINVAL;
     int64_t data = 0;
     if (!code && (offset < 0 || !wr_mul(offset, door->unit, &data) ||
                   (door->view && data >= weir_pattern_bytes(door->view))))
