@@ -142,9 +142,12 @@ WR_DOOR int PMPI_Error_string(int code, char *text, int *length)
 }
 WR_BOTH_NAMES(Error_string)
 
-/* As MPI itself would: by the handler of a communicator. */
+/* As MPI itself would: by the handler of a communicator, which prints the text it knows. */
 static void end_program(int code)
 {
+    char text[MPI_MAX_ERROR_STRING];
+    if (find_text(code, text))
+        PMPI_Add_error_string(code, text);
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
 }

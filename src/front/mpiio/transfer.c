@@ -62,6 +62,9 @@ static int prepare(wr_door *door, const order *o, wr_access_request *a, wr_run_p
     if (!wr_mul(o->count, type->size, &bytes) ||
         (o->at && !wr_mul(o->offset, door->unit, &a->begin)) || !wr_add(a->begin, bytes, &a->end))
         return wr_misuse(MPI_ERR_ARG, "an access beyond 2^63 bytes");
+    if (bytes % door->unit)
+        return wr_misuse(MPI_ERR_IO, "%lld bytes are not a whole number of etypes of %lld",
+                         (long long)bytes, (long long)door->unit);
     if (bytes && !door->view)
         return wr_misuse(MPI_ERR_IO, "an access through a view without data");
     if (!bytes)
