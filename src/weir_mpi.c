@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "transport/mpi_transport.h"
+#include "weir/weir.h"
 
 /* The value of a communicator's attribute; outlives its world where MPI_Finalize ends that first,
  * and the communicator where files are still open on it. */
@@ -156,4 +157,12 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
     if (!code)
         *out = world;
     return code;
+}
+
+void weir_progress_poll(void)
+{
+    pthread_mutex_lock(&lock);
+    for (const keeper *k = keepers; k; k = k->next)
+        wr_progress_move(&k->world->progress);
+    pthread_mutex_unlock(&lock);
 }

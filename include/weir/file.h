@@ -30,7 +30,8 @@ enum weir_mode {
 
 /* weir_file_open is in weir.h, because it takes a communicator. */
 
-/* The file is not used after it, whatever it returns. [collective] */
+/* Waits for everything started on the file, whose requests are still to be waited for. The file is
+ * not used after it, whatever it returns. [collective] */
 WEIR_API int weir_file_close(weir_file *file);
 
 /* *count may be NULL. WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if
@@ -45,6 +46,49 @@ WEIR_API int weir_file_read(weir_file *file, const weir_pattern *where, const we
                             void *base, int64_t *count);
 WEIR_API int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                              const void *base, int64_t *count);
+
+/* Nonblocking forms: they return without waiting for another rank, and the access goes on while the
+ * caller computes, as the tunable `overlap` says. `base` is the library's until the request is
+ * over; the patterns are the caller's again at once. Of collective ones, each rank starts the same
+ * in the same order on each file; different files do not matter to each other. What goes wrong on
+ * any rank is returned by weir_wait or weir_test, on every rank. */
+typedef struct weir_request weir_request;
+
+WEIR_API int weir_file_iread_all(weir_file *file, const weir_pattern *where,
+                                 const weir_pattern *memory, void *base, weir_request **out);
+WEIR_API int weir_file_iwrite_all(weir_file *file, const weir_pattern *where,
+                                  const weir_pattern *memory, const void *base, weir_request **out);
+WEIR_API int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                             void *base, weir_request **out);
+WEIR_API int weir_file_iwrite(weir_file *file, const weir_pattern *where,
+                              const weir_pattern *memory, const void *base, weir_request **out);
+
+/* Waits for a request, frees it, sets it to NULL, and returns what the blocking call would have. Of
+ * a NULL request nothing is waited for. [local, but of a collective request all ranks must have
+ * started it] */
+WEIR_API int weir_wait(weir_request **request, int64_t *count);
+
+/* The same if it is over; *over tells. [local] */
+WEIR_API int weir_test(weir_request **request, int *over, int64_t *count);
+
+/* Waits for all; counts may be NULL. The first error, in the order given. */
+WEIR_API int weir_waitall(int number, weir_request **requests, int64_t *counts);
+
+/* Split forms: one at a time on a file; _begin may wait for other ranks, and so may _end, which
+ * returns what the blocking call would have. An error of _begin is returned by _end. [collective;
+ * without _all: local] */
+WEIR_API int weir_file_read_all_begin(weir_file *file, const weir_pattern *where,
+                                      const weir_pattern *memory, void *base);
+WEIR_API int weir_file_read_all_end(weir_file *file, int64_t *count);
+WEIR_API int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
+                                       const weir_pattern *memory, const void *base);
+WEIR_API int weir_file_write_all_end(weir_file *file, int64_t *count);
+WEIR_API int weir_file_read_begin(weir_file *file, const weir_pattern *where,
+                                  const weir_pattern *memory, void *base);
+WEIR_API int weir_file_read_end(weir_file *file, int64_t *count);
+WEIR_API int weir_file_write_begin(weir_file *file, const weir_pattern *where,
+                                   const weir_pattern *memory, const void *base);
+WEIR_API int weir_file_write_end(weir_file *file, int64_t *count);
 
 /* [local] */
 WEIR_API int weir_file_get_size(weir_file *file, int64_t *size);

@@ -30,6 +30,10 @@ WEIR_API const char *weir_version(void);
 WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                             weir_file **out);
 
+/* Moves operations in flight that nothing else moves: with progress=poll, or where a thread may not
+ * call MPI. Every other call of the library does that too. [local] */
+WEIR_API void weir_progress_poll(void);
+
 /* Writes what the library finds on this machine and in `folder`, and what it will therefore use, as
  * lines of text into text[0, size), the same on every rank, cut to fit and terminated; 4 KiB are
  * plenty. Takes about 50 ms and writes a few MiB into the folder, removed again. WEIR_ENOENT and

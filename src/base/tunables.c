@@ -35,11 +35,12 @@ static int bad_value(const char *key, const char *value, const char *wanted)
     return wr_fail(WEIR_EINVAL, "%s=%s: %s", key, value, wanted);
 }
 
-/* Digits, then one of K, M, G, T (powers of 1024) if `units`; the whole text must be used. */
+/* A sign or none, digits, then one of K, M, G, T (powers of 1024) if `units`; the whole text must
+ * be used. */
 static bool parse_number(const char *text, bool units, int64_t *out)
 {
     static const char letters[] = "KkMmGgTt";
-    if (!isdigit((unsigned char)*text))
+    if (!isdigit((unsigned char)text[*text == '-']))
         return false;
     char *end;
     errno = 0;

@@ -2,12 +2,15 @@
  * futex calls are not the private kind. */
 #include "base/wait.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/task.h"
 
 enum { YIELDS = 8, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
 
@@ -45,7 +48,7 @@ static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
 
 /* A yield that takes so long went to somebody who computes: who sleeps instead is woken in front of
  * them, so for the next waits there is no yielding. */
-enum { LONG_YIELD_NS = 1000000, CROWDED_WAITS = 200 };
+enum { LONG_YIELD_NS = 2500000, CROWDED_WAITS = 50 };
 static _Thread_local int crowded;
 
 static int64_t now_ns(void)
@@ -66,6 +69,11 @@ static void yield(void)
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
 {
     uint32_t now;
+    if (waiter->leaves && wr_task_current()) {
+        while ((now = wr_word_get(word)) == seen)
+            wr_task_leave(word, seen);
+        return now;
+    }
     crowded -= crowded > 0;
     for (int i = 0; i < waiter->spins; i++) {
         if ((now = wr_word_get(word)) != seen)
@@ -105,8 +113,51 @@ void wr_pause(int64_t microseconds)
     futex_wait(&never, 0, &limit);
 }
 
+/* Absent from older headers. */
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+enum { MOST_WORDS = 100, WORD_OF_32_BITS = 2 };
+
+static bool sleep_on_any(int count, const wr_awaited *awaited, int64_t microseconds)
+{
+    struct {
+        uint64_t value, address;
+        uint32_t flags, reserved;
+    } words[MOST_WORDS];
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + microseconds % 1000000 * 1000;
+    until.tv_sec += microseconds / 1000000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    for (int i = 0; i < count; i++) {
+        words[i].value = awaited[i].seen;
+        words[i].address = (uintptr_t)&awaited[i].word->value;
+        words[i].flags = WORD_OF_32_BITS;
+        words[i].reserved = 0;
+        atomic_fetch_add(&awaited[i].word->sleepers, 1);
+    }
+    long result =
+        syscall(SYS_futex_waitv, words, count, 0, microseconds ? &until : NULL, CLOCK_MONOTONIC);
+    bool known = result >= 0 || errno != ENOSYS;
+    for (int i = 0; i < count; i++)
+        atomic_fetch_sub(&awaited[i].word->sleepers, 1);
+    return known;
+}
+
+void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds)
+{
+    bool slept = count > 0 && count <= MOST_WORDS && sleep_on_any(count, awaited, microseconds);
+    if (!slept)
+        wr_pause(microseconds && microseconds < NAP_US ? microseconds : NAP_US);
+}
+
 void wr_backoff(int *tries)
 {
+    if (wr_task_current()) {
+        wr_task_leave(NULL, 0);
+        return;
+    }
     int rest = ++*tries - POLITE_YIELDS;
     if (rest <= 0)
         sched_yield();

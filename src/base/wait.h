@@ -8,6 +8,7 @@
 #define WR_BASE_WAIT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A word several threads or processes wait for; in shared memory if processes do. Zeroed is valid.
@@ -19,6 +20,7 @@ typedef struct wr_word {
 
 typedef struct wr_waiter {
     int spins;                /* tests before the first yield: 0 where ranks outnumber cores */
+    bool leaves;              /* within a task (task.h): leave it instead of waiting */
     void (*poke)(void *user); /* NULL: nothing needs it, sleep as long as it takes */
     void *user;
 } wr_waiter;
@@ -44,11 +46,22 @@ void wr_word_wake(wr_word *word);
 /* Returns when the word's value is not `seen`, with the new value. */
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter);
 
+/* A word and the value it is to differ from. */
+typedef struct wr_awaited {
+    wr_word *word;
+    uint32_t seen;
+} wr_awaited;
+
+/* Sleeps until one of `count` words has changed, at most `microseconds` (0: as long as it takes);
+ * may return earlier. Of more than 100 words, or with a kernel before 5.16, it looks every 200
+ * microseconds. */
+void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds);
+
 /* For those who wait for something that has no word: sleeps for `microseconds`. */
 void wr_pause(int64_t microseconds);
 
 /* Between two looks at something that has no word: yields at first, sleeps longer and longer, up to
- * 200 microseconds, later. `*tries` is 0 at first and the caller's to keep. */
+ * 200 microseconds, later. `*tries` is 0 at first and the caller's to keep. Leaves a task. */
 void wr_backoff(int *tries);
 
 #endif

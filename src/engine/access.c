@@ -105,6 +105,23 @@ void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_p
     }
 }
 
+char *wr_access_run(const wr_access_request *a, int64_t lo, int64_t hi)
+{
+    wr_cursor file, memory;
+    wr_batch f, m;
+    int64_t data = wr_pattern_data_below(a->file, lo);
+    if (data < a->begin || data + (hi - lo) > a->end)
+        return NULL;
+    wr_cursor_init(&file, a->file);
+    wr_cursor_seek_data(&file, data);
+    wr_cursor_init(&memory, a->memory);
+    wr_cursor_seek_data(&memory, data - a->begin);
+    if (!wr_cursor_peek(&file, &f) || f.offset != lo || f.run < hi - lo ||
+        !wr_cursor_peek(&memory, &m) || m.run < hi - lo)
+        return NULL;
+    return a->base + m.offset;
+}
+
 int64_t wr_access_count(const wr_access_request *a, int64_t stop)
 {
     int64_t below = wr_pattern_data_below(a->file, stop);

@@ -31,6 +31,10 @@ int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, ch
 void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
                   char *window, char *packed, wr_window range);
 
+/* Where the bytes [lo, hi) of the file are in memory, if the rank has all of them in one run; or
+ * NULL. */
+char *wr_access_run(const wr_access_request *a, int64_t lo, int64_t hi);
+
 /* How many bytes of the access lie below offset `stop`, which must be all up to there. */
 int64_t wr_access_count(const wr_access_request *a, int64_t stop);
 

@@ -1,10 +1,11 @@
 /* A rank accesses the file for itself. Windows and covers are those of a realm that is the whole
  * request; where the cover is exact, data go between file and user memory without a copy. */
 #include "base/arith.h"
+#include "base/task.h"
 #include "engine/port.h"
 #include "pattern/cursor.h"
 
-enum { BATCHES = 64 };
+enum { BATCHES = 64, BITE = 16 << 20 };
 
 /* The transfers of a request, straight from and to user memory, file and memory walked together. */
 typedef struct direct {
@@ -13,6 +14,7 @@ typedef struct direct {
     wr_cursor file, memory;
     wr_transfer transfers[BATCHES];
     int used;
+    int64_t bite; /* most that is moved without looking at other tasks */
     wr_outcome outcome;
 } direct;
 
@@ -48,6 +50,8 @@ static bool next_transfer(direct *d, wr_transfer *out)
         count = wr_min(m.count, f.run / m.run);
         f.stride = m.run;
     }
+    run = wr_min(run, d->bite);
+    count = wr_max(1, wr_min(count, d->bite / run));
     *out = (wr_transfer){.direction = d->a->direction,
                          .offset = f.offset,
                          .run = run,
@@ -60,18 +64,36 @@ static bool next_transfer(direct *d, wr_transfer *out)
     return true;
 }
 
+/* As much as is submitted together; false at the end. */
+static bool move_some(direct *d)
+{
+    int64_t bytes = 0;
+    bool more = true;
+    pthread_mutex_lock(&d->port->moving);
+    while (d->used < BATCHES && bytes < d->bite) {
+        more = next_transfer(d, &d->transfers[d->used]);
+        if (!more)
+            break;
+        bytes += wr_transfer_bytes(&d->transfers[d->used]);
+        wr_storage_submit(d->port->storage, &d->transfers[d->used++]);
+    }
+    settle(d);
+    pthread_mutex_unlock(&d->port->moving);
+    return more;
+}
+
 static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
 {
-    direct d = {.port = port, .a = a, .outcome = {.stop = INT64_MAX}};
+    direct d = {.port = port,
+                .a = a,
+                .bite = wr_task_current() ? BITE : INT64_MAX,
+                .outcome = {.stop = INT64_MAX}};
     wr_cursor_init(&d.file, a->file);
     wr_cursor_limit(&d.file, a->begin, a->end);
     wr_cursor_init(&d.memory, a->memory);
-    while (!d.outcome.code && next_transfer(&d, &d.transfers[d.used])) {
-        wr_storage_submit(port->storage, &d.transfers[d.used++]);
-        if (d.used == BATCHES)
-            settle(&d);
-    }
-    settle(&d);
+    while (!d.outcome.code && move_some(&d))
+        if (wr_task_current())
+            wr_task_breathe();
     return d.outcome;
 }
 

@@ -10,17 +10,20 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 #include "engine/rounds.h"
 
 /* What a rank says at entry: with code 0 its pattern stands in `body` if it fits, otherwise the
  * details of its error do. */
 typedef struct entry {
     uint64_t call;
-    int32_t code, direction;
+    int32_t code;
+    int32_t kind; /* direction and form */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
     int64_t file_size;
+    int64_t room; /* memory that it may keep in flight */
     _Alignas(16) char body[];
 } entry;
 
@@ -36,8 +39,13 @@ _Static_assert(sizeof(leave) <= WR_LANE, "a leave fits a lane");
 
 enum { BODY = WR_LANE - sizeof(entry) };
 
-/* Of the messages within the channel's span; the rest is used by wr_allreduce and others. */
-enum { TAG_PATTERN = 6 };
+/* Large requests lie next to each other at multiples of this; memory for so many is kept. */
+enum { REQUEST_ALIGN = 64, REQUESTS_KEPT = 1 << 20 };
+
+/* Below this price a thread is not worth being called for the storage, in nanoseconds. */
+enum { WORTH_A_THREAD = 100000 };
+
+enum { SMALLEST_WINDOW = 64 << 10 }; /* that memory in flight is cut to */
 
 void wr_call_fail(wr_call *call, int code, int64_t stop)
 {
@@ -57,12 +65,24 @@ static const entry *entry_of(const wr_port *port, uint32_t turn, int local_rank)
     return (const entry *)(const void *)wr_channel_lane(&port->channel, turn, local_rank);
 }
 
+static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
+{
+    return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING);
+}
+
+/* What this rank may still keep in flight. */
+static int64_t room_of(const wr_port *port)
+{
+    int64_t others = atomic_load(&port->world->in_flight) - port->in_flight;
+    return wr_max(0, port->tunables.overlap_memory - others);
+}
+
 /* Fills this rank's lane. */
-static void say_entry(wr_port *port, const wr_access_request *a, int code)
+static void say_entry(wr_port *port, const wr_access_request *a, const wr_operation *op, int code)
 {
     const wr_transport *t = port->world->transport;
     entry *e = (entry *)(void *)wr_channel_lane(&port->channel, port->channel.turn, t->local_rank);
-    *e = (entry){.call = port->calls, .code = code, .direction = (int32_t)a->direction};
+    *e = (entry){.call = port->calls, .code = code, .kind = kind_of(a, op), .room = room_of(port)};
     if (code) {
         weir_error details = *weir_error_last();
         details.rank = t->rank;
@@ -80,13 +100,19 @@ static void say_entry(wr_port *port, const wr_access_request *a, int code)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
 }
 
-/* The node's ranks together: the first error, or the joint summary and what they know of the file's
- * size. */
-static int hear_entries(const wr_port *port, uint32_t turn, wr_summary *all, int64_t *file_size)
+/* What all ranks want and have. */
+typedef struct joint {
+    wr_summary wanted;
+    int64_t file_size;
+    int64_t room;
+} joint;
+
+/* The node's ranks together, or the first error. */
+static int hear_entries(const wr_port *port, uint32_t turn, joint *all)
 {
     const wr_transport *t = port->world->transport;
     const entry *first = entry_of(port, turn, 0);
-    *file_size = 0;
+    *all = (joint){.room = INT64_MAX};
     for (int i = 0; i < t->local_size; i++) {
         const entry *e = entry_of(port, turn, i);
         weir_error details;
@@ -94,48 +120,47 @@ static int hear_entries(const wr_port *port, uint32_t turn, wr_summary *all, int
             memcpy(&details, e->body, sizeof details);
             return wr_error_raise(&details);
         }
-        if (e->call != first->call || e->direction != first->direction)
+        if (e->call != first->call || e->kind != first->kind)
             return wr_fail(WEIR_EDISAGREE, "ranks %d and %d make different collective calls",
                            t->local[0], t->local[i]);
-        wr_summary_add(all, &e->summary);
-        *file_size = wr_max(*file_size, e->file_size);
+        wr_summary_add(&all->wanted, &e->summary);
+        all->file_size = wr_max(all->file_size, e->file_size);
+        all->room = wr_min(all->room, e->room);
     }
     return 0;
 }
 
 /* Joins the nodes' summaries; bounds in different nodes are not compared. */
-static int join_nodes(wr_port *port, enum wr_direction direction, int code, wr_summary *all,
-                      int64_t *file_size)
+static int join_nodes(wr_port *port, int64_t kind, int code, joint *all)
 {
     wr_transport *t = port->world->transport;
+    const wr_summary *w = &all->wanted;
     bool first = t->local_rank == 0;
     code = wr_agree(t, port->channel.tag, code);
     if (code)
         return code;
-    bool any = first && all->active;
-    int64_t kind = (int64_t)port->calls * 2 + direction;
-    int64_t low[] = {any ? all->lo : INT64_MAX, any ? -all->hi : INT64_MAX, -*file_size, kind,
-                     -kind};
-    int64_t sums[] = {all->active, all->bytes,      all->runs,
-                      all->spans,  all->once_bytes, all->once_runs};
+    bool any = first && w->active;
+    kind += (int64_t)port->calls * 8;
+    int64_t low[] = {
+        any ? w->lo : INT64_MAX, any ? -w->hi : INT64_MAX, -all->file_size, all->room, kind, -kind};
+    int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
     if (!first)
         memset(sums, 0, sizeof sums);
-    code = wr_allreduce(t, port->channel.tag, WR_MIN, 5, low);
+    code = wr_allreduce(t, port->channel.tag, WR_MIN, sizeof low / sizeof *low, low);
     if (!code)
-        code = wr_allreduce(t, port->channel.tag, WR_SUM, 6, sums);
-    if (!code && low[3] != -low[4])
+        code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
+    if (!code && low[4] != -low[5])
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
-    *file_size = -low[2];
-    *all = (wr_summary){0};
+    *all = (joint){.file_size = -low[2], .room = low[3]};
     if (sums[0])
-        *all = (wr_summary){.lo = low[0],
-                            .hi = -low[1],
-                            .active = sums[0],
-                            .bytes = sums[1],
-                            .runs = sums[2],
-                            .spans = sums[3],
-                            .once_bytes = wr_min(sums[4], -low[1] - low[0]),
-                            .once_runs = sums[5]};
+        all->wanted = (wr_summary){.lo = low[0],
+                                   .hi = -low[1],
+                                   .active = sums[0],
+                                   .bytes = sums[1],
+                                   .runs = sums[2],
+                                   .spans = sums[3],
+                                   .once_bytes = wr_min(sums[4], -low[1] - low[0]),
+                                   .once_runs = sums[5]};
     return code;
 }
 
@@ -154,45 +179,36 @@ static void find_desks(wr_call *c)
     }
 }
 
-/* A pattern too large for a lane goes to the node's aggregators as a message. */
-static int send_large(wr_call *c, const entry *own, wr_request *requests)
+/* Bytes of a rank's request among the large ones; 0 if it is in its lane. */
+static int64_t large_bytes(const entry *e)
 {
-    wr_port *port = c->port;
-    wr_transport *t = port->world->transport;
-    int code = 0;
-    for (int i = 0; i < c->desks; i++) {
-        int to = t->local[wr_call_desk_rank(c, i)];
-        if (own->pattern_bytes <= BODY || to == t->rank)
-            continue;
-        int one = t->ops->send(t, (wr_parcel){to, own->pattern_bytes, c->a->file},
-                               port->channel.tag + TAG_PATTERN, false, &requests[i]);
-        code = code ? code : one;
-    }
-    return code;
+    int64_t bytes = e->pattern_bytes <= BODY ? 0 : e->pattern_bytes;
+    return (bytes + REQUEST_ALIGN - 1) / REQUEST_ALIGN * REQUEST_ALIGN;
 }
 
-/* The pattern of a local rank: in its lane, in its message, or our own. */
-static int get_pattern(wr_call *c, uint32_t turn, int local_rank, wr_arena *memory,
-                       weir_pattern *out)
+/* [collective on the node] Patterns too large for a lane are put where aggregators find them. */
+static int show_large(wr_call *c, uint32_t turn)
 {
-    wr_transport *t = c->port->world->transport;
-    const entry *e = entry_of(c->port, turn, local_rank);
-    if (local_rank == t->local_rank) {
-        *out = *c->a->file;
-        return 0;
+    wr_port *port = c->port;
+    const wr_transport *t = port->world->transport;
+    int64_t all = 0, own = 0;
+    for (int i = 0; i < t->local_size; i++) {
+        own = i == t->local_rank ? all : own;
+        all += large_bytes(entry_of(port, turn, i));
     }
-    if (e->pattern_bytes <= BODY) {
-        *out = wr_pattern_attach(e->body);
+    if (!all)
         return 0;
+    if (port->requests.bytes < all) {
+        wr_region_close(&port->requests);
+        int code = wr_council_region(&port->inner, 0, all, &port->requests);
+        if (code)
+            return code;
     }
-    void *block = wr_arena_alloc(memory, e->pattern_bytes);
-    int code = wr_receive(t, t->local[local_rank], c->port->channel.tag + TAG_PATTERN, block,
-                          e->pattern_bytes);
-    if (!block)
-        return wr_fail(WEIR_ENOMEM, "no memory for the request of rank %d", t->local[local_rank]);
-    if (!code)
-        *out = wr_pattern_attach(block);
-    return code;
+    if (large_bytes(entry_of(port, turn, t->local_rank)))
+        memcpy(port->requests.base + own, c->a->file, (size_t)weir_pattern_footprint(c->a->file));
+    wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
+    wr_channel_barrier(&port->inner, &waiter);
+    return 0;
 }
 
 /* An aggregator learns what everyone on the node wants. */
@@ -201,48 +217,67 @@ static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
     const wr_transport *t = c->port->world->transport;
     weir_pattern *patterns = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *patterns);
     c->wants = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *c->wants);
-    if (!patterns || !c->wants)
+    if (!patterns || !c->wants) {
         wr_call_fail(c, WEIR_ENOMEM, c->plan->lo);
-    weir_pattern spare;
+        return;
+    }
+    int64_t place = 0;
     for (int i = 0; i < t->local_size; i++) {
         const entry *e = entry_of(c->port, turn, i);
-        if (e->begin == e->end && e->pattern_bytes <= BODY)
+        int64_t large = large_bytes(e);
+        const void *where = large ? (const void *)(c->port->requests.base + place) : e->body;
+        place += large;
+        if (e->begin == e->end)
             continue;
-        bool room = patterns && c->wants;
-        int code = get_pattern(c, turn, i, memory, room ? &patterns[i] : &spare);
-        wr_call_fail(c, code, c->plan->lo);
-        if (room && !code && e->begin < e->end)
-            c->wants[c->wants_count++] = (wr_want){&patterns[i], e->begin, e->end, i};
+        patterns[i] = i == t->local_rank ? *c->a->file : wr_pattern_attach(where);
+        c->wants[c->wants_count++] = (wr_want){&patterns[i], e->begin, e->end, i};
     }
 }
 
-static int wait_all(wr_transport *t, int count, wr_request *requests)
+/* The rounds on one node, as an errand. */
+static void run_away(void *user)
 {
-    int code = 0;
-    for (int i = 0; i < count; i++)
-        if (requests[i].parts) {
-            int one = wr_request_wait(t, &requests[i]);
-            code = code ? code : one;
-        }
-    return code;
+    wr_call *c = user;
+    c->away = false;
+    wr_rounds_shared(c);
 }
 
-/* Rounds on one node. */
-static void run_shared(wr_call *c, uint32_t turn, wr_arena *memory)
+static void access_alone(void *user)
 {
-    wr_port *port = c->port;
-    wr_transport *t = port->world->transport;
-    const entry *own = entry_of(port, turn, t->local_rank);
-    wr_request requests[WR_HALL_RANKS]; /* no memory to ask for: nobody may stay away now */
-    const int desks = c->desks;
-    for (int i = 0; i < desks; i++)
-        requests[i] = (wr_request){0};
-    wr_call_fail(c, send_large(c, own, requests), c->plan->lo);
+    wr_call *c = user;
+    wr_outcome o = wr_alone_run(c->port, c->a);
+    c->outcome.stop = o.stop;
+    wr_call_fail(c, o.code, o.stop);
+}
+
+/* Leaves a part of the call that needs no caller to the progress thread, and waits for it. */
+static void send_away(wr_call *c, void (*run)(void *user))
+{
+    wr_progress *p = &c->port->world->progress;
+    wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
+    wr_errand errand = {.run = run, .user = c};
+    if (wr_errand_start(p, &errand, WR_BY_THREAD, false)) {
+        run(c);
+        return;
+    }
+    wr_call_stored(c);
+    while (!wr_errand_is_over(p, &errand))
+        wr_wait(&errand.over, 0, &waiter);
+}
+
+/* Rounds on one node. What does not fit memory goes on in the background. */
+static void run_shared(wr_call *c, uint32_t turn, bool fits)
+{
+    wr_arena memory = {0};
     if (c->mine >= 0)
-        gather_wants(c, turn, memory);
+        gather_wants(c, turn, &memory);
     c->shared = true;
-    wr_rounds_shared(c);
-    wr_call_fail(c, wait_all(t, desks, requests), c->plan->lo);
+    c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
+    if (c->away && !fits)
+        send_away(c, run_away);
+    else
+        wr_rounds_shared(c);
+    wr_arena_release(&memory);
 }
 
 /* The ranks of the node tell how it went; the lowest rank's error counts, and the lowest stop. */
@@ -282,42 +317,80 @@ static int leave_all(wr_call *c)
     return c->outcome.code;
 }
 
-static bool by_messages(const wr_call *c)
+/* The most that a realm takes, as far as the plan can tell. */
+static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
 {
-    const wr_transport *t = c->port->world->transport;
-    return c->in->exchange == WR_EXCHANGE_P2P || t->nodes > 1 || t->local_size > WR_HALL_RANKS;
+    int64_t bytes = wr_min(plan->hi - plan->lo, wr_max(in->wanted.once_bytes, 1) * 2);
+    return bytes / plan->aggregators + 1;
 }
 
-/* The hall is there, or all leave; asked only when it must be made or enlarged, which all know. */
-static int admit(wr_call *c)
+/* How many windows each aggregator may have under way; whether all of them fit. */
+static bool find_slots(wr_call *c, int64_t room)
 {
-    wr_port *port = c->port;
-    int desks = c->desks ? c->desks : 1;
-    if (wr_hall_fits(&port->hall, desks, c->plan->window))
-        return 0;
-    int opened = wr_hall_open(&port->hall, &port->channel, desks, c->plan->window);
-    return wr_agree(port->world->transport, port->channel.tag, opened);
+    bool keeps =
+        c->op && c->op->form == WR_SPLIT && c->port->tunables.overlap.which != WR_OVERLAP_ALL;
+    int64_t windows = most_of_realm(c->in, c->plan) / c->plan->window + 1;
+    c->slots = 2;
+    if (!keeps)
+        return true;
+    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), room / c->plan->window));
+    return windows <= c->slots;
 }
 
-static void run_plan(wr_call *c, uint32_t turn)
+/* [collective on the node] There is memory for the rounds, and large requests are told; or all
+ * leave. */
+static int admit(wr_call *c, uint32_t turn)
 {
     wr_port *port = c->port;
-    wr_arena memory = {0};
+    const wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
+    int code = 0;
+    if (!wr_hall_fits(&port->hall, &need)) {
+        code = wr_hall_open(&port->hall, &port->inner, &need);
+        int64_t kept = code || c->slots == 2 ? 0 : c->slots * c->plan->window;
+        atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
+        port->in_flight = kept;
+    }
+    return code ? code : show_large(c, turn);
+}
+
+static void run_plan(wr_call *c, uint32_t turn, int64_t room)
+{
+    c->away = c->op && c->op->away;
+    if (c->away && c->port->tunables.overlap.which == WR_OVERLAP_AUTO)
+        c->away = wr_min(c->plan->price_alone, c->plan->price_together) > WORTH_A_THREAD;
     if (!c->plan->collective) {
-        wr_outcome o = wr_alone_run(port, c->a);
-        c->outcome.stop = o.stop;
-        wr_call_fail(c, o.code, o.stop);
+        if (c->away)
+            send_away(c, access_alone);
+        else
+            access_alone(c);
         return;
     }
     find_desks(c);
-    int code = by_messages(c) ? 0 : admit(c);
+    if (wr_port_by_messages(c->port)) {
+        wr_rounds_messages(c);
+        return;
+    }
+    bool fits = find_slots(c, room);
+    int code = admit(c, turn);
     if (code)
         wr_call_fail(c, code, c->plan->lo);
-    else if (by_messages(c))
-        wr_rounds_messages(c);
     else
-        run_shared(c, turn, &memory);
-    wr_arena_release(&memory);
+        run_shared(c, turn, fits);
+}
+
+/* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
+ * window at a time, one as large as it can be, to be left to the storage as a whole. */
+static void fit_window(const wr_port *port, const wr_operation *op, int64_t room, wr_plan_input *in)
+{
+    if (!op || op->form == WR_BLOCKING || !port->tunables.overlap_memory)
+        return;
+    int64_t most = wr_max(SMALLEST_WINDOW, room / 2);
+    in->window = wr_min(in->window, wr_max(SMALLEST_WINDOW, port->tunables.overlap_memory / 2));
+    if (wr_port_by_messages(port) && op->form == WR_SPLIT &&
+        port->tunables.overlap.which != WR_OVERLAP_ALL && most > in->window) {
+        in->window = wr_min(most, in->wanted.hi - in->wanted.lo + 1);
+        in->buffer = wr_max(in->buffer, 2 * in->window);
+    }
 }
 
 /* For WEIR_LOG=debug: what was decided, by rank 0. */
@@ -338,24 +411,25 @@ static void log_plan(const wr_call *c)
         (long long)plan->price_alone / 1000, (long long)c->in->call_ns, (long long)c->in->mib_ns);
 }
 
-int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64_t *count)
+int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_operation *op,
+                      int64_t *count)
 {
     wr_transport *t = port->world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
-    wr_summary wanted = {0};
+    joint all;
     wr_plan plan;
     weir_error error;
-    int64_t file_size;
     *count = 0;
     port->calls++;
-    say_entry(port, a, code);
+    say_entry(port, a, op, code);
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
-    code = hear_entries(port, turn, &wanted, &file_size);
+    code = hear_entries(port, turn, &all);
     if (t->nodes > 1)
-        code = join_nodes(port, a->direction, code, &wanted, &file_size);
+        code = join_nodes(port, kind_of(a, op), code, &all);
     if (code)
         return code;
-    const wr_plan_input in = wr_port_input(port, a->direction, &wanted, file_size);
+    wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);
+    fit_window(port, op, all.room, &in);
     code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
@@ -363,14 +437,17 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64
         port->block = plan.block;
         port->owners = plan.aggregators;
     }
-    wr_call c = {.port = port, .a = a, .in = &in, .plan = &plan, .mine = -1, .error = &error};
+    wr_call c = {
+        .port = port, .a = a, .in = &in, .plan = &plan, .mine = -1, .op = op, .error = &error};
     c.outcome.stop = INT64_MAX;
     log_plan(&c);
-    if (wanted.active)
-        run_plan(&c, turn);
+    if (all.wanted.active)
+        run_plan(&c, turn, all.room);
     code = leave_all(&c);
     if (c.shared)
         wr_rounds_shared_end(&c);
-    *count = c.outcome.stop == INT64_MAX ? a->end - a->begin : wr_access_count(a, c.outcome.stop);
+    if (port->requests.bytes > REQUESTS_KEPT)
+        wr_region_close(&port->requests);
+    *count = wr_outcome_count(&c.outcome, a);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "transport/region.h"
 
 _Static_assert(WR_COUNCIL_VALUES * sizeof(int64_t) <= WR_LANE, "values fit a lane");
 _Static_assert(sizeof(weir_error) <= WR_LANE, "an error fits a lane");
@@ -84,4 +85,28 @@ int wr_council_agree(wr_channel *c, int code)
         }
     }
     return 0;
+}
+
+int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
+{
+    char name[WR_REGION_NAME] = "";
+    wr_region region = {0};
+    bool first = c->world->transport->rank == 0;
+    if (first && !code)
+        code = wr_segment_create(c->world->tunables.region_folder, bytes, name, &region);
+    bool created = first && !code;
+    code = wr_council_agree(c, code);
+    if (!code) {
+        code = wr_council_tell(c, name, sizeof name);
+        if (!code && !first)
+            code = wr_segment_open(name, bytes, &region);
+        code = wr_council_agree(c, code);
+    }
+    if (created)
+        wr_segment_unlink(name);
+    if (code)
+        wr_region_close(&region);
+    else
+        *out = region;
+    return code;
 }

@@ -13,6 +13,9 @@ int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int
 /* [collective] Rank 0's bytes reach all. */
 int wr_council_tell(wr_channel *c, void *data, int64_t bytes);
 
+/* [collective] As wr_region_open, on one node, without messages; with a code as in agree. */
+int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out);
+
 /* [collective] Whoever failed, all return the code and details of the lowest rank that did. */
 int wr_council_agree(wr_channel *c, int code);
 

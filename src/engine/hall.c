@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 
 enum { PAGE = 4096 };
 
@@ -17,31 +18,51 @@ static int64_t bells_bytes(int local_size)
     return round_up((int64_t)local_size * WR_LINE, PAGE);
 }
 
+static int64_t head_bytes(const wr_hall *hall)
+{
+    return round_up((int64_t)sizeof(wr_desk) + hall->slots * (int64_t)sizeof(wr_slot), PAGE);
+}
+
+static int64_t slot_bytes(const wr_hall *hall)
+{
+    return WR_COVER_ROOM + round_up(hall->window, PAGE);
+}
+
 static int64_t desk_bytes(const wr_hall *hall)
 {
-    return round_up(sizeof(wr_desk), PAGE) + 2 * (WR_COVER_ROOM + round_up(hall->window, PAGE));
+    return head_bytes(hall) + hall->slots * slot_bytes(hall);
 }
 
-bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window)
+bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need)
 {
-    return hall->region.base && hall->desks >= desks && hall->window >= window;
+    return hall->region.base && hall->desks >= need->desks && hall->slots >= need->slots &&
+           hall->window >= need->window;
 }
 
-int wr_hall_open(wr_hall *hall, const wr_channel *channel, int desks, int64_t window)
+int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need)
 {
-    if (wr_hall_fits(hall, desks, window))
+    if (wr_hall_fits(hall, need))
         return 0;
     wr_hall_close(hall);
-    hall->desks = desks;
-    hall->window = window;
-    int64_t bytes = bells_bytes(channel->world->transport->local_size) + desks * desk_bytes(hall);
-    return wr_region_open(channel->world->transport, channel->tag, &channel->world->tunables, bytes,
-                          &hall->region);
+    hall->local_size = channel->world->transport->local_size;
+    hall->desks = need->desks;
+    hall->slots = need->slots;
+    hall->window = need->window;
+    hall->turn = wr_alloc_array(hall->slots, sizeof *hall->turn);
+    if (hall->turn)
+        memset(hall->turn, 0, (size_t)hall->slots * sizeof *hall->turn);
+    int64_t bytes = bells_bytes(hall->local_size) + hall->desks * desk_bytes(hall);
+    int code = wr_council_region(channel, hall->turn ? 0 : WEIR_ENOMEM, bytes, &hall->region);
+    if (code)
+        wr_hall_close(hall);
+    return code;
 }
 
 void wr_hall_close(wr_hall *hall)
 {
     wr_region_close(&hall->region);
+    wr_free(hall->turn);
+    hall->turn = NULL;
     hall->desks = 0;
 }
 
@@ -50,33 +71,30 @@ wr_word *wr_hall_bell(const wr_hall *hall, int local_rank)
     return (wr_word *)(void *)(hall->region.base + (int64_t)local_rank * WR_LINE);
 }
 
-wr_desk *wr_hall_desk(const wr_hall *hall, int local_size, int desk)
+wr_desk *wr_hall_desk(const wr_hall *hall, int desk)
 {
-    return (wr_desk *)(void *)(hall->region.base + bells_bytes(local_size) +
+    return (wr_desk *)(void *)(hall->region.base + bells_bytes(hall->local_size) +
                                desk * desk_bytes(hall));
 }
 
-static char *cover_room(const wr_hall *hall, int local_size, int desk_slot)
+static char *cover_room(const wr_hall *hall, int desk, int slot)
 {
-    return (char *)wr_hall_desk(hall, local_size, desk_slot / 2) + round_up(sizeof(wr_desk), PAGE) +
-           (int64_t)(desk_slot % 2) * WR_COVER_ROOM;
+    return (char *)wr_hall_desk(hall, desk) + head_bytes(hall) + slot * slot_bytes(hall);
 }
 
-char *wr_hall_buffer(const wr_hall *hall, int local_size, int desk, int slot)
+char *wr_hall_buffer(const wr_hall *hall, int desk, int slot)
 {
-    return cover_room(hall, local_size, 2 * desk) + (int64_t)2 * WR_COVER_ROOM +
-           slot * round_up(hall->window, PAGE);
+    return cover_room(hall, desk, slot) + WR_COVER_ROOM;
 }
 
-void wr_hall_put_cover(const wr_hall *hall, int local_size, int desk_slot,
-                       const weir_pattern *cover)
+void wr_hall_put_cover(const wr_hall *hall, int desk, int slot, const weir_pattern *cover)
 {
-    memcpy(cover_room(hall, local_size, desk_slot), cover, (size_t)weir_pattern_footprint(cover));
+    memcpy(cover_room(hall, desk, slot), cover, (size_t)weir_pattern_footprint(cover));
 }
 
-weir_pattern wr_hall_get_cover(const wr_hall *hall, int local_size, int desk_slot)
+weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot)
 {
-    return wr_pattern_attach(cover_room(hall, local_size, desk_slot));
+    return wr_pattern_attach(cover_room(hall, desk, slot));
 }
 
 void wr_bell_ring(wr_word *bell)

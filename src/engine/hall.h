@@ -1,5 +1,6 @@
 /* Where the ranks of a node meet during the rounds of a collective call: shared memory with a bell
- * for each rank and two slots for each aggregator. A slot is a window on its way: its range, its
+ * for each rank and slots for each aggregator: two, or, where the file is accessed behind the
+ * caller's back, as many as there is memory for. A slot is a window on its way: its range, its
  * cover, who takes part, and its buffer.
  *
  * A rank waits for its own bell only; whoever changes something that concerns it rings. Invariants
@@ -8,11 +9,12 @@
 #ifndef WR_ENGINE_HALL_H
 #define WR_ENGINE_HALL_H
 
+#include "engine/turn.h"
 #include "engine/world.h"
-#include "plan/cover.h"
 
 enum {
     WR_HALL_RANKS = 1024, /* most ranks of a node that can take part */
+    WR_HALL_SLOTS = 256,  /* most of an aggregator */
     WR_COVER_ROOM = WR_COVER_BYTES
 };
 
@@ -31,32 +33,39 @@ typedef struct wr_slot {
 typedef struct wr_desk {
     _Alignas(
         WR_LINE) _Atomic int64_t windows; /* 1 more than there are, once that is known; 0 before */
-    wr_slot slot[2];
+    wr_slot slot[];
 } wr_desk;
 
 typedef struct wr_hall {
     wr_region region;
+    int local_size;
     int desks;                   /* aggregators of this node */
+    int slots;                   /* of each */
     int64_t window;              /* bytes of a slot's buffer */
+    wr_turn *turn;               /* by slot, of this rank as aggregator */
     int64_t seen[WR_HALL_RANKS]; /* by desk: windows this rank is through with */
 } wr_hall;
 
-bool wr_hall_fits(const wr_hall *hall, int desks, int64_t window);
+/* How much there must be room for. */
+typedef struct wr_hall_need {
+    int desks, slots;
+    int64_t window;
+} wr_hall_need;
 
-/* [collective on the node] Makes room for that many aggregators and bytes a window, unless it is
- * there already. */
-int wr_hall_open(wr_hall *hall, const wr_channel *channel, int desks, int64_t window);
+bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need);
+
+/* [collective on the node] Makes room, unless it is there already. */
+int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need);
 void wr_hall_close(wr_hall *hall);
 
 wr_word *wr_hall_bell(const wr_hall *hall, int local_rank);
-wr_desk *wr_hall_desk(const wr_hall *hall, int local_size, int desk);
-char *wr_hall_buffer(const wr_hall *hall, int local_size, int desk, int slot);
+wr_desk *wr_hall_desk(const wr_hall *hall, int desk);
+char *wr_hall_buffer(const wr_hall *hall, int desk, int slot);
 
 /* The description of a slot's cover, put there by its aggregator and borrowed from there by others.
  */
-void wr_hall_put_cover(const wr_hall *hall, int local_size, int desk_slot,
-                       const weir_pattern *cover);
-weir_pattern wr_hall_get_cover(const wr_hall *hall, int local_size, int desk_slot);
+void wr_hall_put_cover(const wr_hall *hall, int desk, int slot, const weir_pattern *cover);
+weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot);
 
 void wr_bell_ring(wr_word *bell);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/turn.h"
+#include "engine/rounds.h"
 
 /* Of the channel's span. */
 enum { TAG_HEADER = 8, TAG_READ, TAG_WRITE };
@@ -35,6 +35,7 @@ typedef struct role {
     int64_t next; /* want being greeted, or whose data move */
     bool moving;  /* its data are under way */
     bool spoiled; /* a rank's data did not come: the window must not be written */
+    bool waits;   /* for the storage, which the progress thread has */
     header header;
     wr_request *greetings; /* by want */
     wr_request data;
@@ -59,6 +60,7 @@ typedef struct messages {
     role role;             /* as aggregator */
     int64_t expected;      /* aggregators that have not said they are done */
     part part;             /* as client */
+    int64_t left;          /* of this rank's data, not yet with an aggregator */
     weir_pattern **realms; /* by aggregator */
 } messages;
 
@@ -182,7 +184,8 @@ static bool open_window(messages *m)
     wr_call *c = m->call;
     role *r = &m->role;
     int more = wr_turn_open(c, &r->walk, &r->turn, r->buffer);
-    if (more == WR_BUSY)
+    m->role.waits = more == WR_AWAY;
+    if (more == WR_BUSY || more == WR_AWAY)
         return false;
     fail(m, more < 0 ? more : 0, r->turn.window.lo);
     if (more <= 0) {
@@ -201,7 +204,8 @@ static bool close_window(messages *m)
 {
     role *r = &m->role;
     int code = wr_turn_close(m->call, &r->turn, r->buffer, r->spoiled);
-    if (code == WR_BUSY)
+    r->waits = code == WR_AWAY;
+    if (code == WR_BUSY || code == WR_AWAY)
         return false;
     fail(m, code, r->header.lo);
     r->state = IDLE;
@@ -260,6 +264,7 @@ static bool start_move(messages *m, const wr_want *want, int64_t bytes)
     int code;
     if (self(m, r->next)) {
         wr_access_copy(c->a, r->turn.window.cover, r->buffer, range.lo, range.hi);
+        m->left -= bytes;
         return true;
     }
     if (c->a->direction == WR_READ) {
@@ -367,6 +372,7 @@ static void start_part(messages *m, int rank, const header *h)
         return;
     p->header = *h;
     p->request = (wr_request){0};
+    m->left -= bytes;
     int code = write ? m->t->ops->send(m->t, (wr_parcel){rank, bytes, p->data},
                                        tag_of(m, TAG_WRITE), false, &p->request)
                      : m->t->ops->receive(m->t, (wr_place){rank, bytes, p->data},
@@ -397,9 +403,21 @@ static bool attend(messages *m)
     return true;
 }
 
+/* Whether only the storage keeps this rank here: when reading, this rank's, which has been asked;
+ * when writing, all data are with their aggregators, and this rank's own part is the last. */
+static bool only_storage(const messages *m)
+{
+    const role *r = &m->role;
+    if (m->call->a->direction == WR_READ)
+        return r->waits;
+    return m->left <= 0 && !m->part.busy &&
+           (r->state == ENDED || (r->waits && wr_windows_end(&r->walk)));
+}
+
 void wr_rounds_messages(wr_call *call)
 {
-    messages m = {.call = call, .t = call->port->world->transport};
+    messages m = {
+        .call = call, .t = call->port->world->transport, .left = call->a->end - call->a->begin};
     int code = admit(&m);
     bool serves = !code && call->mine >= 0;
     wr_call_fail(call, code, call->plan->lo);
@@ -415,10 +433,12 @@ void wr_rounds_messages(wr_call *call)
     for (int tries = 0; !code && (m.expected > 0 || m.part.busy || m.role.state != ENDED);) {
         bool busy = m.role.state != ENDED && serve(&m);
         busy = attend(&m) || busy;
+        if (!busy && only_storage(&m))
+            wr_call_stored(call);
         if (busy)
             tries = 0;
         else
-            wr_backoff(&tries);
+            wr_transport_rest(m.t, &tries);
     }
     wr_turn_drop(call, &m.role.turn);
     if (serves)

@@ -29,6 +29,21 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     return in;
 }
 
+bool wr_port_by_messages(const wr_port *port)
+{
+    const wr_transport *t = port->world->transport;
+    return port->tunables.exchange.which == WR_EXCHANGE_P2P || t->nodes > 1 ||
+           t->local_size > WR_HALL_RANKS;
+}
+
+void wr_port_close_regions(wr_port *port)
+{
+    wr_hall_close(&port->hall);
+    wr_region_close(&port->requests);
+    atomic_fetch_sub(&port->world->in_flight, port->in_flight);
+    port->in_flight = 0;
+}
+
 /* Zeroes what a read did not bring. */
 static void zero_missing(const wr_transfer *t)
 {
@@ -91,8 +106,8 @@ static int settle(wr_port *port, int used, wr_transfer *transfers, int64_t *vali
     return code;
 }
 
-int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
-                 char *buffer, int64_t *valid)
+static int move(wr_port *port, enum wr_direction direction, const weir_pattern *cover, char *buffer,
+                int64_t *valid)
 {
     wr_transfer transfers[BATCHES];
     wr_cursor c;
@@ -116,6 +131,15 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
     }
     int last = settle(port, used, transfers, valid);
     return code ? code : last;
+}
+
+int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
+                 char *buffer, int64_t *valid)
+{
+    pthread_mutex_lock(&port->moving);
+    int code = move(port, direction, cover, buffer, valid);
+    pthread_mutex_unlock(&port->moving);
+    return code;
 }
 
 /* Where a file system has no locks, writes without holes go on without: nobody reads before writing

@@ -6,21 +6,32 @@
 #include "engine/hall.h"
 #include "storage/storage.h"
 
+/* How a call is made; equal on all ranks. */
+enum wr_form { WR_BLOCKING, WR_SPLIT, WR_NONBLOCKING };
+
+struct wr_operation;
+
 typedef struct wr_port {
     wr_world *world;
     wr_channel channel;
+    wr_channel inner; /* for what happens between a call's entry and its exit, on one node */
     wr_storage *storage;
-    wr_hall hall;         /* opened by the first collective call */
-    wr_course course[2];  /* of this rank as aggregator, by direction */
-    wr_tunables tunables; /* equal on all ranks, as are the fields below */
-    wr_price price[2];    /* by direction */
-    int64_t cores;        /* of a node */
-    int64_t unit, align;  /* of realms */
-    int64_t block;        /* of persistent realms; 0 before the first collective call */
-    int64_t owners;       /* and how many have them */
-    bool can_read;        /* the file is open for reading too */
-    bool sole;            /* no other rank or program has it open: writes need no lock */
-    uint64_t calls;       /* collective calls so far */
+    pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
+    wr_hall hall;           /* opened by the first collective call */
+    wr_region requests;     /* patterns that do not fit a mailbox, during a call */
+    int64_t in_flight;      /* bytes of the hall that count as memory for overlap */
+    wr_course course[2];    /* of this rank as aggregator, by direction */
+    wr_tunables tunables;   /* equal on all ranks, as are the fields below */
+    wr_price price[2];      /* by direction */
+    int64_t cores;          /* of a node */
+    int64_t unit, align;    /* of realms */
+    int64_t block;          /* of persistent realms; 0 before the first collective call */
+    int64_t owners;         /* and how many have them */
+    bool can_read;          /* the file is open for reading too */
+    bool sole;              /* no other rank or program has it open: writes need no lock */
+    uint64_t calls;         /* collective calls so far */
+    uint32_t tickets;       /* given to collective operations, which run in that order; */
+    wr_word line;           /* the one that may run */
 } wr_port;
 
 /* How an access ended. */
@@ -34,12 +45,25 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a);
 
 /* [collective] All ranks return the same code; *count is how many bytes of this rank's data, from
  * the first, are known to be moved. A rank comes with `code` != 0 if it cannot take part: then all
- * fail, and nothing is moved. */
-int wr_collective_run(wr_port *port, const wr_access_request *a, int code, int64_t *count);
+ * fail, and nothing is moved. `op` is the operation it belongs to, NULL for a blocking call. */
+int wr_collective_run(wr_port *port, const wr_access_request *a, int code, struct wr_operation *op,
+                      int64_t *count);
+
+/* Whether the rounds of collective calls are by messages. */
+bool wr_port_by_messages(const wr_port *port);
+
+/* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. */
+void wr_port_close_regions(wr_port *port);
 
 /* The input of a plan for `wanted`; the file's size only matters to realms=static. */
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
                             const wr_summary *wanted, int64_t file_size);
+
+/* How many bytes of the access are known to be moved. */
+static inline int64_t wr_outcome_count(const wr_outcome *o, const wr_access_request *a)
+{
+    return o->stop == INT64_MAX ? a->end - a->begin : wr_access_count(a, o->stop);
+}
 
 /* Offset of the first byte a transfer did not move. */
 static inline int64_t wr_transfer_missing(const wr_transfer *t)

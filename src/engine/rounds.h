@@ -2,7 +2,7 @@
 #ifndef WR_ENGINE_ROUNDS_H
 #define WR_ENGINE_ROUNDS_H
 
-#include "engine/port.h"
+#include "engine/operation.h"
 
 /* What a call is about, the same for both ways; built by collective.c. */
 typedef struct wr_call {
@@ -17,6 +17,10 @@ typedef struct wr_call {
     int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
     wr_want *wants;      /* `rank` is the local rank for rounds_shared */
     bool shared;         /* rounds were through shared memory */
+    int slots;           /* windows an aggregator may have under way, with shared memory */
+    bool away;           /* the storage is the progress thread's */
+    wr_operation *op;    /* or NULL: a blocking call */
+    wr_word *bell;       /* rung when it is through with something, or NULL */
     wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
     weir_error *error;   /* if outcome.code */
 } wr_call;
@@ -30,6 +34,13 @@ static inline int wr_call_desk_rank(const wr_call *c, int desk)
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
+
+/* From here on only the storage keeps this rank in the call: the caller of _begin may go. */
+static inline void wr_call_stored(const wr_call *c)
+{
+    if (c->op)
+        wr_operation_stored(c->op);
+}
 
 /* Everyone on the node, wants being known. Nobody leaves before all windows are through. */
 void wr_rounds_shared(wr_call *call);

@@ -1,13 +1,15 @@
 /* Rounds through shared memory. An aggregator opens windows, clients copy between its buffer and
  * their own memory, one copy and no message; two windows per aggregator, so that one is copied
- * while the other is in the storage. Every rank is a client, and some are aggregators too: each
- * turns its roles over until all windows of all aggregators of the node are through. */
+ * while the other is in the storage, or more where the storage is left to the progress thread.
+ * Every rank is a client, and some are aggregators too: each turns its roles over until all windows
+ * of all aggregators of the node are through. */
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/turn.h"
+#include "engine/rounds.h"
 
-enum state { IDLE, OPEN };
+/* Of a turn: none; its window being made, locked and read; ready to be shown; shown. */
+enum state { IDLE, COMING, READY, OPEN };
 
 typedef struct shared {
     wr_call *call;
@@ -15,16 +17,16 @@ typedef struct shared {
     wr_hall *hall;
     /* as aggregator */
     wr_windows walk;
-    bool last; /* no more windows will come */
-    int64_t opened;
-    enum state state[2];
-    wr_turn turn[2];
-    bool barred; /* by somebody who holds a range: there is no bell for that */
+    int64_t begun, opened; /* windows, in the order of the walk; opened ones are shown */
+    int64_t end;           /* how many there will be; INT64_MAX while that is not known */
+    bool last;             /* all have been told */
+    wr_turn *turn;         /* by slot, the hall's */
+    bool barred;           /* by somebody who holds a range: there is no bell for that */
 } shared;
 
 static wr_desk *desk_of(const shared *s, int desk)
 {
-    return wr_hall_desk(s->hall, s->t->local_size, desk);
+    return wr_hall_desk(s->hall, desk);
 }
 
 static void ring(const shared *s, int local_rank)
@@ -61,25 +63,44 @@ static void ring_clients(const shared *s, const wr_slot *slot)
             ring(s, i);
 }
 
-/* Shows window number s->opened + 1 to its clients. */
-static void publish(shared *s, const wr_window *w, int64_t valid)
+/* Where a window's data are if they are one run of this rank's memory, and nobody else takes part:
+ * they can be written from there. */
+static char *find_own(const shared *s, const wr_slot *slot, const wr_window *w, int64_t clients)
 {
-    int which = (int)(s->opened & 1);
+    if (s->call->a->direction == WR_READ || clients != 1 || w->holes ||
+        !takes_part(slot, s->t->local_rank) || weir_pattern_pieces(w->cover) != 1)
+        return NULL;
+    return wr_access_run(s->call->a, w->lo, w->hi);
+}
+
+/* Shows window number s->opened + 1 to its clients. */
+static void publish(shared *s)
+{
+    int which = (int)(s->opened % s->call->slots);
+    wr_turn *turn = &s->turn[which];
+    const wr_window *w = &turn->window;
     wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
+    s->call->outcome.stop = wr_min(s->call->outcome.stop, turn->valid);
     /* who is still to look at the window before must not take this one's ranks for that one's */
     int64_t before = atomic_load_explicit(&slot->turn, memory_order_relaxed);
     atomic_store_explicit(&slot->turn, -before, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    wr_hall_put_cover(s->hall, s->t->local_size, 2 * s->call->desk + which, w->cover);
+    wr_hall_put_cover(s->hall, s->call->desk, which, w->cover);
     atomic_store_explicit(&slot->lo, w->lo, memory_order_relaxed);
     atomic_store_explicit(&slot->hi, w->hi, memory_order_relaxed);
-    slot->valid = valid;
+    slot->valid = turn->valid;
     slot->ordered = s->call->a->direction == WR_WRITE && w->overlap;
     atomic_store_explicit(&slot->acknowledged, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->expected, mark_clients(s, slot, w), memory_order_relaxed);
+    int64_t clients = mark_clients(s, slot, w);
+    turn->own = find_own(s, slot, w, clients);
+    if (turn->own) {
+        atomic_store_explicit(&slot->who[s->t->local_rank / 64], 0, memory_order_relaxed);
+        clients = 0;
+    }
+    atomic_store_explicit(&slot->expected, clients, memory_order_relaxed);
     atomic_store_explicit(&slot->turn, ++s->opened, memory_order_release);
-    s->state[which] = OPEN;
+    s->turn[which].state = OPEN;
     ring_clients(s, slot);
 }
 
@@ -95,27 +116,29 @@ static void conclude(shared *s)
 
 static char *buffer_of(const shared *s, int which)
 {
-    return wr_hall_buffer(s->hall, s->t->local_size, s->call->desk, which);
+    return wr_hall_buffer(s->hall, s->call->desk, which);
 }
 
-/* Prepares and shows the next window; a failure concludes. Whether anything happened. */
-static bool open_window(shared *s)
+/* No window from number `k` on is shown. */
+static void cut(shared *s, int64_t k)
 {
-    wr_call *c = s->call;
-    int which = (int)(s->opened & 1);
+    s->end = wr_min(s->end, k);
+}
+
+/* Window `k`, which is coming, as far as it gets; whether anything happened. */
+static bool advance(shared *s, int64_t k)
+{
+    int which = (int)(k % s->call->slots);
     wr_turn *turn = &s->turn[which];
-    int more = wr_turn_open(c, &s->walk, turn, buffer_of(s, which));
-    s->barred = s->barred || more == WR_BUSY;
-    if (more == WR_BUSY)
+    int code = wr_turn_open(s->call, &s->walk, turn, buffer_of(s, which));
+    s->barred = s->barred || code == WR_BUSY;
+    if (code == WR_BUSY || code == WR_AWAY)
         return false;
-    if (more < 0)
-        wr_call_fail(c, more, turn->window.lo);
-    if (more <= 0) {
-        conclude(s);
-        return true;
-    }
-    c->outcome.stop = wr_min(c->outcome.stop, turn->valid);
-    publish(s, &turn->window, turn->valid);
+    if (code < 0)
+        wr_call_fail(s->call, code, turn->window.lo);
+    if (code != 1)
+        cut(s, k);
+    s->turn[which].state = code == 1 ? READY : IDLE;
     return true;
 }
 
@@ -125,32 +148,79 @@ static bool close_window(shared *s, int which)
     wr_call *c = s->call;
     wr_turn *turn = &s->turn[which];
     int64_t lo = turn->window.lo;
-    int code = wr_turn_close(c, turn, buffer_of(s, which), false);
+    int code = wr_turn_close(c, turn, turn->own ? turn->own : buffer_of(s, which), false);
     s->barred = s->barred || code == WR_BUSY;
-    if (code == WR_BUSY)
+    if (code == WR_BUSY || code == WR_AWAY)
         return false;
     if (code) {
         wr_call_fail(c, code, lo);
-        if (!s->last)
-            conclude(s);
+        cut(s, s->opened);
     }
-    s->state[which] = IDLE;
+    s->turn[which].state = IDLE;
     return true;
+}
+
+/* What was begun and is not to be shown any more. */
+static bool drop_ready(shared *s)
+{
+    bool busy = false;
+    for (int64_t k = wr_max(s->opened, s->end); k < s->begun; k++) {
+        int which = (int)(k % s->call->slots);
+        if (s->turn[which].state != READY)
+            continue;
+        wr_turn_drop(s->call, &s->turn[which]);
+        s->turn[which].state = IDLE;
+        busy = true;
+    }
+    return busy;
+}
+
+static bool close_windows(shared *s)
+{
+    bool busy = false;
+    for (int which = 0; which < s->call->slots; which++) {
+        if (s->turn[which].state != OPEN)
+            continue;
+        wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
+        if (atomic_load_explicit(&slot->acknowledged, memory_order_acquire) == slot->expected)
+            busy = close_window(s, which) || busy;
+    }
+    return busy;
+}
+
+/* Goes on with windows that are coming, and begins others where there is room; none behind one that
+ * is barred, because whoever holds its range may wait for theirs. */
+static bool begin_windows(shared *s)
+{
+    const int slots = s->call->slots;
+    bool busy = false;
+    for (int64_t k = s->opened; k < s->begun; k++)
+        if (s->turn[k % slots].state == COMING)
+            busy = advance(s, k) || busy;
+    while (s->begun < s->end && s->turn[s->begun % slots].state == IDLE && !s->barred) {
+        s->turn[s->begun % slots].state = COMING;
+        advance(s, s->begun++);
+        busy = true;
+    }
+    return busy;
 }
 
 /* One turn as aggregator; whether anything happened. */
 static bool serve(shared *s)
 {
-    bool busy = false;
     s->barred = false;
-    for (int which = 0; which < 2; which++) {
-        wr_slot *slot = &desk_of(s, s->call->desk)->slot[which];
-        int64_t done = atomic_load_explicit(&slot->acknowledged, memory_order_acquire);
-        if (s->state[which] == OPEN && done == slot->expected)
-            busy = close_window(s, which) || busy;
-    }
-    while (!s->last && s->state[s->opened & 1] == IDLE && open_window(s))
+    bool busy = close_windows(s);
+    busy = begin_windows(s) || busy;
+    while (s->opened < s->end && s->opened < s->begun &&
+           s->turn[s->opened % s->call->slots].state == READY) {
+        publish(s);
         busy = true;
+    }
+    busy = drop_ready(s) || busy;
+    if (!s->last && s->opened >= s->end) {
+        conclude(s);
+        busy = true;
+    }
     return busy;
 }
 
@@ -180,8 +250,8 @@ static bool take_part(const shared *s, int desk, int which)
     if (slot->ordered && atomic_load_explicit(&slot->next, memory_order_acquire) !=
                              place_in_order(slot, s->t->local_rank))
         return false;
-    const weir_pattern cover = wr_hall_get_cover(s->hall, s->t->local_size, 2 * desk + which);
-    char *window = wr_hall_buffer(s->hall, s->t->local_size, desk, which);
+    const weir_pattern cover = wr_hall_get_cover(s->hall, desk, which);
+    char *window = wr_hall_buffer(s->hall, desk, which);
     wr_access_copy(s->call->a, &cover, window, lo, wr_min(hi, slot->valid));
     if (slot->ordered) {
         atomic_fetch_add_explicit(&slot->next, 1, memory_order_release);
@@ -204,14 +274,15 @@ static bool visit(shared *s, int desk, bool *over)
     *over = all >= 0 && k >= all;
     if (*over)
         return false;
-    wr_slot *slot = &d->slot[k & 1];
+    int which = (int)(k % s->call->slots);
+    wr_slot *slot = &d->slot[which];
     int64_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire);
     if (turn < k + 1 && -turn < k + 1)
         return false;
     bool mine = turn == k + 1 && takes_part(slot, s->t->local_rank);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&slot->turn, memory_order_relaxed) == k + 1 && mine &&
-        !take_part(s, desk, (int)(k & 1)))
+        !take_part(s, desk, which))
         return false;
     s->hall->seen[desk]++;
     return true;
@@ -233,18 +304,22 @@ static bool attend(shared *s, bool *over)
 
 void wr_rounds_shared_end(wr_call *call)
 {
-    const wr_port *port = call->port;
     if (call->mine < 0)
         return;
-    wr_desk *d = wr_hall_desk(&port->hall, port->world->transport->local_size, call->desk);
+    wr_desk *d = wr_hall_desk(&call->port->hall, call->desk);
     atomic_store(&d->windows, 0);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < call->slots; i++)
         atomic_store(&d->slot[i].turn, 0);
 }
 
 static bool through(const shared *s, bool serves, bool over)
 {
-    return over && (!serves || (s->last && s->state[0] == IDLE && s->state[1] == IDLE));
+    if (!over || (serves && !s->last))
+        return false;
+    for (int which = 0; serves && which < s->call->slots; which++)
+        if (s->turn[which].state != IDLE)
+            return false;
+    return true;
 }
 
 /* Somebody else holds a range; messages of other code must go on meanwhile. */
@@ -255,41 +330,64 @@ static void wait_outside(int *tries, const wr_waiter *waiter)
         waiter->poke(waiter->user);
 }
 
-void wr_rounds_shared(wr_call *call)
+/* What an aggregator needs, before anything is shown; if it fails there are no windows. */
+static void set_up(shared *s, weir_pattern **realm)
 {
-    shared s = {.call = call, .t = call->port->world->transport, .hall = &call->port->hall};
-    wr_word *bell = wr_hall_bell(s.hall, s.t->local_rank);
-    wr_waiter waiter = wr_transport_waiter(s.t, true);
-    weir_pattern *realm = NULL;
-    bool serves = call->mine >= 0, over = false;
+    wr_call *c = s->call;
+    if (!c->outcome.code)
+        wr_call_fail(c, wr_plan_realm(c->plan, c->mine, realm), c->plan->lo);
+    if (*realm)
+        c->wants_count = wr_wants_keep(*realm, c->wants_count, c->wants);
+    wr_windows_init(&s->walk, c->in, c->plan, *realm, c->wants_count, c->wants);
+    if (c->outcome.code)
+        s->end = 0;
+    else
+        wr_windows_remember(&s->walk, &c->port->course[c->a->direction]);
+}
+
+/* Whether only the storage keeps this rank here: when writing, all data are on their way; when
+ * reading, they have been asked for. */
+static bool only_storage(const shared *s, bool serves, bool over)
+{
+    return s->call->a->direction == WR_READ || (over && (!serves || s->last));
+}
+
+static void run_rounds(shared *s, bool serves)
+{
+    wr_word *bell = wr_hall_bell(s->hall, s->t->local_rank);
+    wr_waiter waiter = wr_transport_waiter(s->t, true);
+    bool over = false;
     int tries = 0;
-    for (int desk = 0; desk < call->desks; desk++)
-        s.hall->seen[desk] = 0;
-    if (serves) {
-        if (!call->outcome.code)
-            wr_call_fail(call, wr_plan_realm(call->plan, call->mine, &realm), call->plan->lo);
-        if (realm)
-            call->wants_count = wr_wants_keep(realm, call->wants_count, call->wants);
-        wr_windows_init(&s.walk, call->in, call->plan, realm, call->wants_count, call->wants);
-        if (call->outcome.code)
-            conclude(&s);
-        else
-            wr_windows_remember(&s.walk, &call->port->course[call->a->direction]);
-    }
-    while (!through(&s, serves, over)) {
+    while (!through(s, serves, over)) {
         uint32_t heard = wr_word_get(bell);
-        bool busy = serves && serve(&s);
-        busy = attend(&s, &over) || busy;
+        bool busy = serves && serve(s);
+        busy = attend(s, &over) || busy;
         tries = busy ? 0 : tries;
-        if (busy || through(&s, serves, over))
+        if (busy || through(s, serves, over))
             continue;
-        if (s.barred)
+        if (only_storage(s, serves, over))
+            wr_call_stored(s->call);
+        if (s->barred)
             wait_outside(&tries, &waiter);
         else
             wr_wait(bell, heard, &waiter);
     }
-    for (int which = 0; which < 2; which++)
-        wr_turn_drop(call, &s.turn[which]);
+}
+
+void wr_rounds_shared(wr_call *call)
+{
+    shared s = {.call = call,
+                .t = call->port->world->transport,
+                .hall = &call->port->hall,
+                .turn = call->port->hall.turn,
+                .end = INT64_MAX};
+    weir_pattern *realm = NULL;
+    bool serves = call->mine >= 0;
+    for (int desk = 0; desk < call->desks; desk++)
+        s.hall->seen[desk] = 0;
+    if (serves)
+        set_up(&s, &realm);
+    run_rounds(&s, serves);
     if (serves)
         wr_windows_release(&s.walk);
     weir_pattern_free(realm);

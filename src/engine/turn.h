@@ -4,26 +4,50 @@
  * Locks are tried and never waited for: an aggregator that waits serves nobody, and two collective
  * calls on one file would wait for each other. A window with holes is held alone from its reading
  * to its writing; one without is held together with other writers while it is written, so that it
- * does not fall between the reading and the writing of somebody else's. */
+ * does not fall between the reading and the writing of somebody else's.
+ *
+ * Reading and writing are done at once, or, in a call whose storage is the progress thread's, by an
+ * errand: then the functions return WR_AWAY and are called again. */
 #ifndef WR_ENGINE_TURN_H
 #define WR_ENGINE_TURN_H
 
-#include "engine/rounds.h"
+#include "base/error.h"
+#include "engine/progress.h"
+#include "plan/cover.h"
+
+struct wr_call;
+
+/* A transfer between a window's buffer and the file. */
+typedef struct wr_passage {
+    wr_errand errand;
+    bool under_way; /* started, and its end not yet seen */
+    struct wr_port *port;
+    enum wr_direction direction;
+    char *buffer;
+    int code;
+    weir_error error;
+} wr_passage;
 
 typedef struct wr_turn {
+    int state; /* shared.c's */
     wr_window window;
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;
+    char *own; /* where the data are if not in the window's buffer; or NULL */
+    wr_passage passage;
 } wr_turn;
 
-/* 1: ranks can take part; 0: there are no more windows; WR_BUSY; or a negative code, and nothing
- * from turn->window.lo on is done. */
-int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer);
+enum { WR_AWAY = 3 }; /* the storage has it: its end is told by the errand's bell */
 
-/* 0, WR_BUSY, or a negative code; unless WR_BUSY the turn is over. A spoiled one is not written. */
-int wr_turn_close(const wr_call *c, wr_turn *turn, char *buffer, bool spoiled);
+/* 1: ranks can take part; 0: there are no more windows; WR_BUSY; WR_AWAY; or a negative code, and
+ * nothing from turn->window.lo on is done. */
+int wr_turn_open(const struct wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer);
+
+/* 0, WR_BUSY, WR_AWAY, or a negative code; unless WR_BUSY or WR_AWAY the turn is over. A spoiled
+ * one is not written. */
+int wr_turn_close(const struct wr_call *c, wr_turn *turn, char *buffer, bool spoiled);
 
 /* Gives up a turn that was not opened, if there is one. */
-void wr_turn_drop(const wr_call *c, wr_turn *turn);
+void wr_turn_drop(const struct wr_call *c, wr_turn *turn);
 
 #endif

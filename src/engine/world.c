@@ -10,9 +10,15 @@ enum { WORLD_TAG = 0, FIRST_TAG = WR_TAG_SPAN };
 
 _Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN + WR_TAG_SPAN <= WR_TAG_MAX, "tags fit");
 
-static int64_t channel_bytes(const wr_transport *t)
+/* Of its own barrier and lanes, and of its inner channel's. */
+static int64_t half_bytes(const wr_transport *t)
 {
     return (int64_t)sizeof(wr_barrier) + 2 * (int64_t)t->local_size * WR_LANE;
+}
+
+static int64_t channel_bytes(const wr_transport *t)
+{
+    return 2 * half_bytes(t);
 }
 
 static void set_log(wr_world *w)
@@ -64,6 +70,23 @@ static void take(wr_world *w, int number, wr_channel *out)
     out->lanes = base + sizeof(wr_barrier);
 }
 
+/* Done while waiting. */
+static void idle(void *user)
+{
+    wr_world *w = user;
+    wr_progress_move(&w->progress);
+}
+
+wr_channel wr_channel_inner(const wr_channel *c)
+{
+    char *base = (char *)c->barrier + half_bytes(c->world->transport);
+    wr_channel inner = *c;
+    inner.turn = 0;
+    inner.barrier = (wr_barrier *)(void *)base;
+    inner.lanes = base + sizeof(wr_barrier);
+    return inner;
+}
+
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
 {
     wr_world *w = wr_alloc(sizeof *w);
@@ -74,12 +97,16 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
         w->costs = &w->own_costs;
         wr_budget_init(&w->budget, INT64_MAX);
         set_log(w);
-        code = open_trace(w);
+        code = wr_progress_open(&w->progress, transport, &w->tunables);
+        if (!code)
+            code = open_trace(w);
     }
     code = wr_agree(transport, WORLD_TAG, code);
     if (!code && w)
         code = add_region(w);
     if (!code && w) {
+        transport->idle = idle;
+        transport->idle_user = w;
         take(w, 0, &w->council);
         *out = w;
         return 0;
@@ -105,6 +132,8 @@ void wr_world_release(wr_world *w)
 {
     if (!w)
         return;
+    w->transport->idle = NULL;
+    wr_progress_close(&w->progress);
     for (int i = 0; i < w->regions; i++)
         wr_region_close(&w->region[i]);
     wr_free(w->region);
@@ -124,6 +153,7 @@ void wr_world_leave(wr_world *w)
 
 void wr_world_end(wr_world *w)
 {
+    wr_progress_stop(&w->progress);
     while (w->lodgers) {
         wr_lodger *l = w->lodgers;
         w->lodgers = l->next;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "engine/progress.h"
 #include "storage/costs.h"
 #include "transport/transport.h"
 
@@ -54,6 +55,8 @@ typedef struct wr_world {
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
     wr_channel council;                          /* number 0: the world's own */
+    wr_progress progress;                        /* of operations in flight, */
+    _Atomic int64_t in_flight;                   /* and the memory that they keep */
     pthread_mutex_t lock;                        /* of what follows */
     wr_lodger *lodgers;
     bool orphan;               /* its communicator is gone: it ends with its last lodger */
@@ -88,6 +91,10 @@ int wr_channel_open(wr_world *world, wr_channel *out);
 enum { WR_CHANNEL_WORDS = WR_MAX_CHANNELS / 64 };
 void wr_channels_taken(wr_world *world, int64_t *words);
 int wr_channel_take(wr_world *world, const int64_t *words, wr_channel *out);
+
+/* Another one beside it, for who must not disturb its mailboxes; it has the same tags, and closes
+ * with it. */
+wr_channel wr_channel_inner(const wr_channel *channel);
 
 /* Local. When a number is free again on all ranks follows from open being collective. */
 void wr_channel_close(wr_channel *channel);

@@ -180,7 +180,7 @@ static void let_go(weir_file *f)
 {
     for (int i = 0; i < 2; i++)
         wr_course_release(&f->port.course[i]);
-    wr_hall_close(&f->port.hall);
+    wr_port_close_regions(&f->port);
     wr_storage_close(f->port.storage);
     f->port.storage = NULL;
     wr_channel_close(&f->port.channel);
@@ -189,8 +189,18 @@ static void let_go(weir_file *f)
 static void evict(wr_lodger *lodger)
 {
     weir_file *f = (weir_file *)(void *)lodger;
+    wr_file_finish(f, true);
     let_go(f);
     f->port.world = NULL;
+}
+
+static void discard(weir_file *f)
+{
+    if (f->split)
+        weir_wait(&f->split, NULL);
+    pthread_mutex_destroy(&f->port.moving);
+    pthread_mutex_destroy(&f->lock);
+    wr_free(f);
 }
 
 static void release(weir_file *f)
@@ -198,13 +208,22 @@ static void release(weir_file *f)
     wr_world *world = f->port.world;
     let_go(f);
     wr_world_part(world, &f->lodger);
-    wr_free(f);
+    discard(f);
 }
 
 /* MPI_Finalize has closed the file. */
 static int check_alive(const weir_file *f)
 {
     return f->port.world ? 0 : wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
+}
+
+/* Other collective calls come after those that are under way. */
+static int settle_calls(weir_file *f)
+{
+    int code = check_alive(f);
+    if (!code)
+        wr_port_settle(&f->port);
+    return code;
 }
 
 int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
@@ -215,7 +234,11 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     code = meet(world, how, code, words);
     if (!code && f) {
         *f = (weir_file){.port.world = world};
+        pthread_mutex_init(&f->port.moving, NULL);
+        pthread_mutex_init(&f->lock, NULL);
         code = wr_channel_take(world, words, &f->port.channel);
+        if (!code)
+            f->port.inner = wr_channel_inner(&f->port.channel);
     }
     if (code || !f) {
         wr_free(f);
@@ -235,10 +258,11 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
 int weir_file_close(weir_file *file)
 {
     if (check_alive(file)) {
-        wr_free(file);
+        discard(file);
         return WEIR_ETRANSPORT;
     }
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
+    wr_file_finish(file, false);
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
     file->port.storage = NULL;
@@ -248,10 +272,12 @@ int weir_file_close(weir_file *file)
     return code;
 }
 
-static int check_access(const weir_file *f, const wr_access_request *a)
+int wr_file_check(const weir_file *f, const wr_access_request *a)
 {
     int64_t lo, hi;
     bool write = a->direction == WR_WRITE;
+    if (check_alive(f))
+        return WEIR_ETRANSPORT;
     if (!(f->mode & (write ? WEIR_WRITE : WEIR_READ)))
         return wr_fail(WEIR_EACCESS, "the file is not open for %s", write ? "writing" : "reading");
     weir_pattern_bounds(a->file, &lo, &hi);
@@ -270,6 +296,24 @@ static int check_access(const weir_file *f, const wr_access_request *a)
     return 0;
 }
 
+/* A blocking collective call behind others that are under way. */
+static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *count)
+{
+    wr_operation op = {
+        .port = &f->port, .a = *a, .together = true, .form = WR_BLOCKING, .code = code};
+    if (code)
+        op.error = *weir_error_last();
+    if (wr_operation_start(&op, false) && wr_operation_start(&op, true)) {
+        wr_port_settle(&f->port);
+        if (code)
+            wr_error_raise(&op.error);
+        return wr_collective_run(&f->port, a, code, NULL, count);
+    }
+    wr_operation_wait(&op);
+    *count = op.count;
+    return op.code ? wr_error_raise(&op.error) : 0;
+}
+
 int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int code,
                    int64_t *count)
 {
@@ -277,13 +321,15 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     if (check_alive(f))
         return WEIR_ETRANSPORT;
     if (!code)
-        code = check_access(f, a);
-    if (together) {
-        code = wr_collective_run(&f->port, a, code, &counted);
+        code = wr_file_check(f, a);
+    if (together && !wr_port_is_idle(&f->port)) {
+        code = queue(f, a, code, &counted);
+    } else if (together) {
+        code = wr_collective_run(&f->port, a, code, NULL, &counted);
     } else if (!code) {
         wr_outcome o = wr_alone_run(&f->port, a);
         code = o.code;
-        counted = o.stop == INT64_MAX ? a->end - a->begin : wr_access_count(a, o.stop);
+        counted = wr_outcome_count(&o, a);
     }
     if (count)
         *count = counted;
@@ -344,7 +390,7 @@ int weir_file_get_size(weir_file *file, int64_t *size)
 static int agree_on_size(weir_file *file, int64_t size)
 {
     int64_t both[] = {size, ~size};
-    int code = check_alive(file);
+    int code = settle_calls(file);
     if (!code)
         code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
     if (!code && both[0] & both[1])
@@ -360,8 +406,10 @@ static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64
     int code = agree_on_size(file, size);
     if (code)
         return code;
+    pthread_mutex_lock(&file->port.moving);
     if (file->port.world->transport->rank == 0)
         code = how(file->port.storage, size);
+    pthread_mutex_unlock(&file->port.moving);
     return wr_council_agree(&file->port.channel, code);
 }
 
@@ -377,14 +425,17 @@ int wr_file_preallocate(weir_file *file, int64_t size)
 
 int weir_file_sync(weir_file *file)
 {
-    if (check_alive(file))
+    if (settle_calls(file))
         return WEIR_ETRANSPORT;
-    return wr_council_agree(&file->port.channel, wr_storage_sync(file->port.storage));
+    pthread_mutex_lock(&file->port.moving);
+    int code = wr_storage_sync(file->port.storage);
+    pthread_mutex_unlock(&file->port.moving);
+    return wr_council_agree(&file->port.channel, code);
 }
 
 int wr_file_set_hints(weir_file *file, const char *hints, int code)
 {
-    if (check_alive(file))
+    if (settle_calls(file))
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     wr_tunables tunables = {0};

@@ -3,13 +3,24 @@
 #ifndef WR_FILE_FILE_H
 #define WR_FILE_FILE_H
 
-#include "engine/port.h"
+#include "engine/operation.h"
 #include "weir/file.h"
+
+struct weir_request {
+    wr_operation op;
+    weir_file *file;    /* NULL: it is over, and op has what it came to */
+    weir_request *next; /* of the file; copies of the patterns lie behind the request */
+};
 
 struct weir_file {
     wr_lodger lodger; /* first: the world knows the file by it */
     wr_port port;     /* its world is NULL once MPI has ended */
     int mode;
+    weir_request *split;    /* begun, or NULL */
+    pthread_mutex_t lock;   /* of what follows */
+    weir_request *requests; /* started, and not known to be over */
+    weir_request spare;     /* for one that there is no memory for */
+    bool spared;            /* that it is in use */
 };
 
 typedef struct wr_opening {
@@ -35,9 +46,19 @@ int wr_file_preallocate(weir_file *file, int64_t size);
 /* [collective] Takes other hints, as open does. A rank comes with `code` != 0 if it cannot. */
 int wr_file_set_hints(weir_file *file, const char *hints, int code);
 
-/* All public transfers: a.begin to a.end of a.file, by all ranks together or by this one. A rank
- * comes with `code` != 0 if it cannot take part. */
+/* Whether the file is open for it, and patterns and memory fit together. */
+int wr_file_check(const weir_file *file, const wr_access_request *a);
+
+/* All public transfers that block: a.begin to a.end of a.file, by all ranks together or by this
+ * one. A rank comes with `code` != 0 if it cannot take part. */
 int wr_file_access(weir_file *file, const wr_access_request *a, bool together, int code,
                    int64_t *count);
+
+/* The others: without waiting. `form` is WR_SPLIT or WR_NONBLOCKING. */
+int wr_file_start(weir_file *file, const wr_access_request *a, bool together, enum wr_form form,
+                  weir_request **out);
+
+/* Waits for all requests, which stay their owners'. `ended`: MPI has, so they cannot go on. */
+void wr_file_finish(weir_file *file, bool ended);
 
 #endif

@@ -302,3 +302,9 @@ int wr_windows_next(wr_windows *w, wr_window *out)
     w->at = out->hi;
     return 1;
 }
+
+bool wr_windows_end(const wr_windows *w)
+{
+    int64_t lo;
+    return w->repeats ? w->number >= w->course->count : !find_start(w, &lo);
+}

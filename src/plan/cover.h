@@ -83,6 +83,9 @@ void wr_windows_remember(wr_windows *w, wr_course *course);
 /* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);
 
+/* Whether the latest was the last, as far as that is known without making another. */
+bool wr_windows_end(const wr_windows *w);
+
 void wr_windows_release(wr_windows *w);
 
 /* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns

@@ -9,8 +9,6 @@
 
 #include "base/arith.h"
 
-enum { YIELDS = 8, NAP_US = 200 };
-
 typedef struct range {
     int64_t lo, hi;
     enum wr_lock_kind kind;
@@ -79,9 +77,9 @@ int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
                   const wr_waiter *waiter)
 {
-    int code;
-    for (int i = 0; (code = wr_range_try(s, kind, lo, hi)) == 1; i += i < YIELDS) {
-        wr_pause(i < YIELDS ? 0 : NAP_US);
+    int code, tries = 0;
+    while ((code = wr_range_try(s, kind, lo, hi)) == 1) {
+        wr_backoff(&tries);
         if (waiter && waiter->poke)
             waiter->poke(waiter->user);
     }

@@ -162,7 +162,7 @@ static void run(exchange *e)
         } else if (all_sent(e) && barrier_over(e)) {
             return;
         } else {
-            wr_backoff(&tries);
+            wr_transport_rest(e->t, &tries);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/task.h"
 #include "transport/region.h"
 
 /* Within a span of tags. */
@@ -56,11 +57,21 @@ static void poke(void *user)
 {
     wr_transport *t = user;
     t->ops->poke(t);
+    if (t->idle)
+        t->idle(t->idle_user);
+}
+
+void wr_transport_rest(wr_transport *t, int *tries)
+{
+    wr_backoff(tries);
+    if (t->idle && !wr_task_current())
+        t->idle(t->idle_user);
 }
 
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke)
 {
-    return (wr_waiter){.spins = t->spins, .poke = may_poke ? poke : NULL, .user = t};
+    bool pokes = may_poke && !wr_task_current(); /* whoever moves a task does */
+    return (wr_waiter){.spins = t->spins, .leaves = true, .poke = pokes ? poke : NULL, .user = t};
 }
 
 int wr_request_wait(wr_transport *t, wr_request *r)
@@ -70,7 +81,7 @@ int wr_request_wait(wr_transport *t, wr_request *r)
         int code = t->ops->test(t, r, &over);
         if (code || over)
             return code;
-        wr_backoff(&tries);
+        wr_transport_rest(t, &tries);
     }
 }
 

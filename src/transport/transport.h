@@ -83,12 +83,14 @@ struct wr_transport {
     int rank, size;
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
     int local_rank, local_size;
-    int *node_of;    /* of each rank */
-    int *by_node;    /* all ranks, sorted by node, ascending within it */
-    int *local;      /* ranks of the own node: a part of by_node, */
-    int local_first; /* from this place on */
-    int spins;       /* for wr_waiter: 0 where the node has more ranks than cores */
-    bool multiple;   /* several threads may use it at once */
+    int *node_of;             /* of each rank */
+    int *by_node;             /* all ranks, sorted by node, ascending within it */
+    int *local;               /* ranks of the own node: a part of by_node, */
+    int local_first;          /* from this place on */
+    int spins;                /* for wr_waiter: 0 where the node has more ranks than cores */
+    bool multiple;            /* several threads may use it at once */
+    void (*idle)(void *user); /* or NULL: also done while waiting, in threads that may call MPI */
+    void *idle_user;
     void *state;
 };
 
@@ -103,6 +105,9 @@ void wr_transport_close(wr_transport *t);
 
 /* How to wait for a word in a region. `may_poke`: this thread may call MPI. */
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
+
+/* Between two looks at messages: wr_backoff, and what else is done while waiting. */
+void wr_transport_rest(wr_transport *t, int *tries);
 
 /* Memory shared by the ranks of this node, `bytes` on each; [collective on the node]. All of them
  * fail alike: a full folder is WEIR_ENOSPC on every rank, not a signal later. */

@@ -86,7 +86,7 @@ static void test_bad_values_change_nothing(void)
     } bad[] = {
         {"window", "", "must be a size"},
         {"window", "2X", "must be a size"},
-        {"window", "-1", "must be a size"},
+        {"window", "-1", "between 1"},
         {"window", "0", "between 1"},
         {"window", "9000000T", "must be a size"},
         {"window", "1 K", "must be a size"},

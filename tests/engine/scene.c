@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The pattern moved so that it starts at or after byte 0. */
 static modelled random_where(rng *r, bool write)
@@ -94,16 +95,21 @@ static void random_hints(rng *r, scene *s)
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
     static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
     static const char *const together[] = {"auto", "always", "always", "never"};
+    static const char *const overlap[] = {"auto", "none", "io", "all"};
     int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
     snprintf(s->hints, sizeof s->hints,
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
-             "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld",
+             "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld;"
+             "overlap=%s;overlap_memory=%lld",
              s->storage, realms[rng_within(r, 0, 3)], access[rng_within(r, 0, 4)],
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
              rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
-             (long long)rng_within(r, 1, 3000));
+             (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
+             (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26));
     wr_tunables_init(&s->tunables);
+    if (rng_chance(r, 20))
+        s->tunables.progress.which = WR_PROGRESS_POLL;
     s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
 }
 
@@ -120,6 +126,9 @@ void scene_make(rng *r, scene *s)
         c->write = last ? last->write : i == 0 || rng_chance(r, 40);
         c->together = last ? last->together : !(apart && c->write) && !rng_chance(r, 10);
         c->places = last ? last->places : rng_next(r);
+        c->form = rng_chance(r, 40) ? WR_BLOCKING : (int)rng_within(r, WR_SPLIT, WR_NONBLOCKING);
+        c->lingers = c->form == WR_NONBLOCKING && c->together && rng_chance(r, 50);
+        c->chores = rng_chance(r, 70) ? 0 : rng_within(r, 1, 300);
         rng places = {c->places};
         for (int k = 0; k < s->ranks; k++) {
             part *p = &c->part[k];
@@ -138,23 +147,92 @@ void scene_make(rng *r, scene *s)
     }
 }
 
+/* Something else to do, in which the library is not called. */
+static void do_chores(int64_t microseconds)
+{
+    struct timespec t, now;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - t.tv_sec) * 1000000 + (now.tv_nsec - t.tv_nsec) / 1000 < microseconds);
+}
+
+static int run_blocking(weir_file *f, const call *c, part *p)
+{
+    const weir_pattern *where = p->where.pattern;
+    if (c->write)
+        return (c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory, p->after,
+                                                                     &p->count);
+    return (c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory, p->after,
+                                                               &p->count);
+}
+
+static int run_split(weir_file *f, const call *c, part *p)
+{
+    const weir_pattern *where = p->where.pattern;
+    if (c->write)
+        CHECK(!(c->together ? weir_file_write_all_begin
+                            : weir_file_write_begin)(f, where, p->memory, p->after));
+    else
+        CHECK(!(c->together ? weir_file_read_all_begin : weir_file_read_begin)(f, where, p->memory,
+                                                                               p->after));
+    do_chores(c->chores);
+    if (c->write)
+        return (c->together ? weir_file_write_all_end : weir_file_write_end)(f, &p->count);
+    return (c->together ? weir_file_read_all_end : weir_file_read_end)(f, &p->count);
+}
+
+static void start(weir_file *f, const call *c, part *p, weir_request **out)
+{
+    const weir_pattern *where = p->where.pattern;
+    if (c->write)
+        CHECK(!(c->together ? weir_file_iwrite_all : weir_file_iwrite)(f, where, p->memory,
+                                                                       p->after, out));
+    else
+        CHECK(!(c->together ? weir_file_iread_all : weir_file_iread)(f, where, p->memory, p->after,
+                                                                     out));
+}
+
+/* Waits, or looks until it is over. */
+static void finish(const call *c, part *p, weir_request **request)
+{
+    int over = !*request;
+    while (!over && c->chores % 2) {
+        p->code = weir_test(request, &over, &p->count);
+        wr_pause(10);
+    }
+    if (!over)
+        p->code = weir_wait(request, &p->count);
+}
+
 void scene_run(scene *s, wr_world *w)
 {
     weir_file *f;
-    int mode = WEIR_READ | WEIR_WRITE | WEIR_CREATE;
+    weir_request *pending[CALLS] = {0};
+    const int rank = w->transport->rank, mode = WEIR_READ | WEIR_WRITE | WEIR_CREATE;
     CHECK(!wr_file_open(w, s->path, mode, s->hints, &f));
     for (int i = 0; i < CALLS; i++) {
         call *c = &s->calls[i];
-        part *p = &c->part[w->transport->rank];
-        const weir_pattern *where = p->where.pattern;
-        if (c->write)
-            p->code = (c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory,
-                                                                            p->after, &p->count);
-        else
-            p->code = (c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory,
-                                                                          p->after, &p->count);
-        CHECK(!wr_agree(w->transport, 0, 0));
+        part *p = &c->part[rank];
+        for (int k = 0; !c->together && k < i; k++) /* it does not queue behind others */
+            finish(&s->calls[k], &s->calls[k].part[rank], &pending[k]);
+        if (!c->together)
+            CHECK(!wr_agree(w->transport, 0, 0));
+        if (c->form == WR_BLOCKING)
+            p->code = run_blocking(f, c, p);
+        if (c->form == WR_SPLIT)
+            p->code = run_split(f, c, p);
+        if (c->form == WR_NONBLOCKING) {
+            start(f, c, p, &pending[i]);
+            do_chores(c->chores);
+        }
+        if (!c->lingers) {
+            finish(c, p, &pending[i]);
+            CHECK(!wr_agree(w->transport, 0, 0));
+        }
     }
+    for (int k = 0; k < CALLS; k++)
+        finish(&s->calls[k], &s->calls[k].part[rank], &pending[k]);
     CHECK(!weir_file_close(f));
 }
 

@@ -21,6 +21,9 @@ typedef struct part {
 
 typedef struct call {
     bool write, together, past_end;
+    int form;        /* enum wr_form */
+    bool lingers;    /* is waited for after later calls have been started */
+    int64_t chores;  /* microseconds of something else to do meanwhile */
     uint64_t places; /* seed of the patterns in the file */
     part part[SCENE_RANKS];
 } call;

@@ -212,6 +212,10 @@ int main(void)
         s->ranks = (int)rng_within(&r, 1, MOST_RANKS);
         snprintf(s->path, sizeof s->path, "plan-parts-%lld", (long long)i);
         scene_make(&r, s);
+        for (int k = 0; k < CALLS; k++) { /* in the thread that writes down */
+            s->calls[k].form = WR_BLOCKING;
+            s->calls[k].lingers = false;
+        }
         if (getenv("WEIR_TEST_SHOW"))
             fprintf(stderr, "%lld: %d ranks, %lld a node, %s\n", (long long)i, s->ranks,
                     (long long)s->tunables.ranks_per_node, s->hints);

@@ -11,7 +11,8 @@
 #include "front/mpiio/types.h"
 
 typedef struct wr_door {
-    uint64_t mark; /* tells an open file from anything else */
+    uint64_t mark;        /* tells an open file from a closed one */
+    struct wr_door *next; /* of those that are closed */
     weir_file *file;
     char *path;
     int amode;

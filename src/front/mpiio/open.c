@@ -15,6 +15,29 @@
 
 static const uint64_t MARK = UINT64_C(0x776569722d66696c);
 
+/* Closed doors. Their memory is used again for doors only, so that a copy of the handle of a closed
+ * file is told from an open one. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wr_door *closed;
+
+static wr_door *new_door(void)
+{
+    pthread_mutex_lock(&lock);
+    wr_door *door = closed;
+    if (door)
+        closed = door->next;
+    pthread_mutex_unlock(&lock);
+    return door ? door : wr_alloc(sizeof *door);
+}
+
+static void retire(wr_door *door)
+{
+    pthread_mutex_lock(&lock);
+    *door = (wr_door){.next = closed};
+    closed = door;
+    pthread_mutex_unlock(&lock);
+}
+
 wr_door *wr_door_of(MPI_File fh)
 {
     wr_door *door = (wr_door *)(void *)fh;
@@ -94,8 +117,7 @@ static void dismantle(wr_door *door)
         PMPI_Info_free(&door->info);
     wr_free(door->path);
     wr_door_number(door, false);
-    *door = (wr_door){0};
-    wr_free(door);
+    retire(door);
 }
 
 /* Once in a process: who serves it. */
@@ -146,7 +168,7 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     int code = wr_world_get(comm, &world);
     if (code)
         return code;
-    wr_door *door = wr_alloc(sizeof *door);
+    wr_door *door = new_door();
     int own = door ? 0 : WEIR_ENOMEM;
     if (door)
         own = furnish(door, comm, wr_door_path(name ? name : ""), amode, info);
@@ -212,6 +234,7 @@ static int remove_file(wr_door *door)
     int code = 0;
     if (!port->world)
         return 0;
+    wr_port_settle(port);
     if (port->world->transport->rank == 0 && unlink(door->path))
         code = wr_fail_system(errno, door->path, -1, "remove");
     return wr_council_agree(&port->channel, code);

@@ -1,0 +1,116 @@
+/* Operations.
+ *
+ *   overlap   split, _begin returns                  nonblocking
+ *   none      when it is over                        moved by callers
+ *   io, auto  when its data are on their way;        moved by the progress thread
+ *             then the storage is that thread's
+ *   all       at once; the progress thread moves it  moved by the progress thread
+ *
+ * Where the thread may not call MPI and rounds are by messages, callers move operations, and the
+ * thread has their storage. Without a thread callers do everything. */
+#include "engine/operation.h"
+
+#include "base/arith.h"
+
+/* Leaves, or waits in, a line in which collective operations stand. */
+static void queue(wr_operation *op)
+{
+    wr_word *line = &op->port->line;
+    wr_waiter waiter = wr_transport_waiter(op->port->world->transport, true);
+    for (uint32_t now = wr_word_get(line); now != op->ticket;)
+        now = wr_wait(line, now, &waiter);
+}
+
+static int run_alone(wr_operation *op)
+{
+    if (op->code)
+        return wr_error_raise(&op->error);
+    wr_outcome o = wr_alone_run(op->port, &op->a);
+    op->count = wr_outcome_count(&o, &op->a);
+    return o.code;
+}
+
+static int run_together(wr_operation *op)
+{
+    queue(op);
+    if (op->code)
+        wr_error_raise(&op->error);
+    int code = wr_collective_run(op->port, &op->a, op->code, op, &op->count);
+    wr_word_set(&op->port->line, op->ticket + 1);
+    return code;
+}
+
+static void run(void *user)
+{
+    wr_operation *op = user;
+    op->code = op->together ? run_together(op) : run_alone(op);
+    if (op->code)
+        wr_error_take(&op->error);
+    wr_word_set(&op->stage, WR_OVER);
+}
+
+/* Whether the thread can make all of it. */
+static bool suits_thread(const wr_operation *op)
+{
+    return !op->together || !wr_port_by_messages(op->port) || op->port->world->transport->multiple;
+}
+
+static enum wr_mover choose(wr_operation *op)
+{
+    const wr_tunables *t = &op->port->tunables;
+    bool split = op->form == WR_SPLIT, all = t->overlap.which == WR_OVERLAP_ALL;
+    op->away = false;
+    if (t->overlap.which == WR_OVERLAP_NONE || !t->overlap_memory ||
+        !wr_progress_thread(&op->port->world->progress))
+        return WR_BY_CALLERS;
+    if (suits_thread(op) && (!split || all || !op->together))
+        return WR_BY_THREAD;
+    op->away = true;
+    return WR_BY_CALLERS;
+}
+
+int wr_operation_start(wr_operation *op, bool last_resort)
+{
+    op->errand = (wr_errand){.run = run, .user = op};
+    op->stage = (wr_word){0};
+    op->count = 0;
+    op->ticket = op->port->tickets;
+    int code = wr_errand_start(&op->port->world->progress, &op->errand, choose(op), last_resort);
+    if (!code)
+        op->port->tickets += op->together;
+    return code;
+}
+
+void wr_operation_stored(wr_operation *op)
+{
+    if (wr_word_get(&op->stage) == WR_STARTED)
+        wr_word_set(&op->stage, WR_STORED);
+}
+
+void wr_operation_begun(wr_operation *op)
+{
+    const wr_tunables *t = &op->port->tunables;
+    wr_progress *p = &op->port->world->progress;
+    if (op->away)
+        wr_progress_wait(p, &op->stage, WR_STARTED);
+    else if (t->overlap.which == WR_OVERLAP_NONE || !t->overlap_memory)
+        wr_operation_wait(op);
+}
+
+bool wr_operation_is_over(wr_operation *op)
+{
+    return wr_errand_is_over(&op->port->world->progress, &op->errand);
+}
+
+void wr_operation_wait(wr_operation *op)
+{
+    wr_progress *p = &op->port->world->progress;
+    while (!wr_errand_is_over(p, &op->errand))
+        wr_progress_wait(p, &op->errand.over, 0);
+}
+
+void wr_port_settle(wr_port *port)
+{
+    for (uint32_t now; (now = wr_word_get(&port->line)) != port->tickets;)
+        wr_progress_wait(&port->world->progress, &port->line, now);
+}

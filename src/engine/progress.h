@@ -1,0 +1,70 @@
+/* What proceeds beside the caller's own work.
+ *
+ * An errand is a piece of work that runs as a task (base/task.h), so that it can be left where it
+ * waits. It is moved along by the world's progress thread, or, where that must not call MPI and the
+ * errand does, by callers: whenever a thread of theirs is inside the library. The thread is started
+ * when the first errand for it is, blocks all signals, and calls nothing but what errands do.
+ *
+ * Invariants
+ *   O1  an errand's memory is its owner's again once wr_errand_is_over has said so
+ *   O2  nothing here waits for another rank, except through wr_progress_wait */
+#ifndef WR_ENGINE_PROGRESS_H
+#define WR_ENGINE_PROGRESS_H
+
+#include <pthread.h>
+
+#include "base/task.h"
+#include "base/tunables.h"
+#include "transport/transport.h"
+
+typedef struct wr_errand {
+    struct wr_errand *next;
+    wr_task *task;
+    void (*run)(void *user);
+    void *user;
+    wr_word over;  /* 1 when it is */
+    wr_word *bell; /* rung then too, or NULL */
+} wr_errand;
+
+enum { WR_SPARES = 4 };
+enum wr_mover { WR_BY_THREAD, WR_BY_CALLERS };
+
+typedef struct wr_progress {
+    wr_transport *transport;     /* borrowed, as is the next */
+    const wr_tunables *tunables; /* how the thread is scheduled */
+    pthread_mutex_t lock;        /* of the lists */
+    pthread_mutex_t turn;        /* held by the caller that moves */
+    wr_errand *first[2];         /* by mover, in the order they were started */
+    int spares;                  /* tasks to be used again, the last */
+    wr_task *spare[WR_SPARES];   /* of them only where there is no memory for another */
+    pthread_t thread;
+    bool running, stop;
+    wr_word call; /* changes when there is something new for the thread */
+} wr_progress;
+
+/* 0 or WEIR_ENOMEM. */
+int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables *tunables);
+
+/* Stops the thread and drops what is not over where it stands, for ever. */
+void wr_progress_stop(wr_progress *p);
+
+void wr_progress_close(wr_progress *p);
+
+/* Whether the thread can be had: it is not forbidden, and runs or could be started. */
+bool wr_progress_thread(wr_progress *p);
+
+/* Starts e->run(e->user). WEIR_ENOMEM: nothing is started. `last_resort` uses the last spare task,
+ * which is there unless another one has it. */
+int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_resort);
+
+bool wr_errand_is_over(wr_progress *p, wr_errand *e);
+
+/* Moves callers' errands as far as they come without waiting; does nothing within a task, or while
+ * another thread does it. */
+void wr_progress_move(wr_progress *p);
+
+/* Waits for a word to differ from `seen`, moving callers' errands meanwhile. Within a task leaves
+ * it. */
+void wr_progress_wait(wr_progress *p, wr_word *word, uint32_t seen);
+
+#endif

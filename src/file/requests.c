@@ -1,0 +1,310 @@
+/* Split and nonblocking forms: an access becomes a request, which owns copies of its patterns. */
+#include <string.h>
+
+#include "base/arith.h"
+#include "file/file.h"
+
+enum { ALIGN = 64 };
+
+static int64_t padded(int64_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static const weir_pattern *copy(const weir_pattern *p, char *place)
+{
+    weir_pattern *out = (weir_pattern *)(void *)place;
+    memcpy(out, p, (size_t)weir_pattern_footprint(p));
+    *out = wr_pattern_attach(out);
+    return out;
+}
+
+/* A request with the access in it, or NULL. */
+static weir_request *make(const wr_access_request *a)
+{
+    int64_t head = padded(sizeof(weir_request)), where = padded(weir_pattern_footprint(a->file));
+    int64_t memory = weir_pattern_footprint(a->memory);
+    weir_request *r = wr_alloc(head + where + memory);
+    if (!r)
+        return NULL;
+    *r = (weir_request){.op.a = *a};
+    r->op.a.file = copy(a->file, (char *)r + head);
+    r->op.a.memory = copy(a->memory, (char *)r + head + where);
+    return r;
+}
+
+/* For a rank that has no memory for its request and must take part: the file's own. */
+static weir_request *make_spare(weir_file *f, const wr_access_request *a)
+{
+    static wr_run_pattern nothing;
+    pthread_mutex_lock(&f->lock);
+    weir_request *r = f->spared ? NULL : &f->spare;
+    f->spared = true;
+    pthread_mutex_unlock(&f->lock);
+    if (!r)
+        return NULL;
+    const weir_pattern *none = wr_run_pattern_set(&nothing, 0, 0);
+    *r = (weir_request){
+        .op.a = {.direction = a->direction, .file = none, .memory = none, .base = a->base}};
+    r->op.code = WEIR_ENOMEM;
+    r->op.error = *weir_error_last();
+    return r;
+}
+
+static void drop(weir_file *f, weir_request *r)
+{
+    if (f && r == &f->spare)
+        f->spared = false;
+    else
+        wr_free(r);
+}
+
+static void enlist(weir_file *f, weir_request *r)
+{
+    pthread_mutex_lock(&f->lock);
+    r->next = f->requests;
+    f->requests = r;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void strike(weir_file *f, weir_request *r)
+{
+    pthread_mutex_lock(&f->lock);
+    weir_request **at = &f->requests;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static int start(weir_file *f, weir_request *r, bool together, enum wr_form form)
+{
+    r->file = f;
+    r->op.port = &f->port;
+    r->op.together = together;
+    r->op.form = form;
+    return wr_operation_start(&r->op, r == &f->spare);
+}
+
+int wr_file_start(weir_file *f, const wr_access_request *a, bool together, enum wr_form form,
+                  weir_request **out)
+{
+    int code = wr_file_check(f, a);
+    if (code && (code == WEIR_ETRANSPORT || !together))
+        return code;
+    weir_request *r = make(a);
+    if (r && code) {
+        r->op.code = code;
+        r->op.error = *weir_error_last();
+    }
+    if (r && start(f, r, together, form)) {
+        drop(f, r);
+        r = NULL;
+    }
+    if (!r && together) {
+        r = make_spare(f, a);
+        if (r && start(f, r, together, form)) {
+            drop(f, r);
+            r = NULL;
+        }
+    }
+    if (!r)
+        return WEIR_ENOMEM;
+    enlist(f, r);
+    *out = r;
+    return 0;
+}
+
+/* It is over: the file forgets it, and its error names the file. */
+static void detach(weir_request *r)
+{
+    weir_file *f = r->file;
+    if (!f)
+        return;
+    strike(f, r);
+    if (r->op.code && !*r->op.error.file) {
+        wr_error_raise(&r->op.error);
+        wr_error_note_file(f->port.storage->path, r->op.error.offset);
+        wr_error_take(&r->op.error);
+    }
+    r->file = NULL;
+}
+
+static int take_result(weir_request **request, int64_t *count)
+{
+    weir_request *r = *request;
+    weir_file *f = r->file;
+    detach(r);
+    int code = r->op.code ? wr_error_raise(&r->op.error) : 0;
+    if (count)
+        *count = r->op.count;
+    drop(f, r);
+    *request = NULL;
+    return code;
+}
+
+int weir_wait(weir_request **request, int64_t *count)
+{
+    weir_request *r = *request;
+    if (count)
+        *count = 0;
+    if (!r)
+        return 0;
+    if (r->file)
+        wr_operation_wait(&r->op);
+    return take_result(request, count);
+}
+
+int weir_test(weir_request **request, int *over, int64_t *count)
+{
+    weir_request *r = *request;
+    *over = 1;
+    if (count)
+        *count = 0;
+    if (!r)
+        return 0;
+    if (r->file) {
+        wr_progress_move(&r->file->port.world->progress);
+        *over = wr_operation_is_over(&r->op);
+    }
+    return *over ? take_result(request, count) : 0;
+}
+
+int weir_waitall(int number, weir_request **requests, int64_t *counts)
+{
+    weir_error first = {0};
+    for (int i = 0; i < number; i++) {
+        int code = weir_wait(&requests[i], counts ? &counts[i] : NULL);
+        if (code && !first.code)
+            first = *weir_error_last();
+    }
+    return first.code ? wr_error_raise(&first) : 0;
+}
+
+void wr_file_finish(weir_file *f, bool ended)
+{
+    while (f->requests) {
+        weir_request *r = f->requests;
+        if (!ended) {
+            wr_operation_wait(&r->op);
+        } else if (wr_word_get(&r->op.stage) != WR_OVER) {
+            r->op.code = wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
+            r->op.count = 0;
+            r->op.error = *weir_error_last();
+        }
+        detach(r);
+    }
+}
+
+/* --- the public forms --- */
+
+/* Whole patterns, and NULL for nothing. */
+static int start_whole(weir_file *f, wr_access_request a, bool together, enum wr_form form,
+                       weir_request **out)
+{
+    wr_run_pattern nothing;
+    if (!a.file)
+        a.file = wr_run_pattern_set(&nothing, 0, 0);
+    if (!a.memory)
+        a.memory = a.file;
+    a.end = weir_pattern_bytes(a.file);
+    return wr_file_start(f, &a, together, form, out);
+}
+
+static int begin(weir_file *f, wr_access_request a, bool together)
+{
+    if (f->split)
+        return wr_fail(WEIR_EINVAL, "another split access is under way on the file");
+    int code = start_whole(f, a, together, WR_SPLIT, &f->split);
+    if (!code)
+        wr_operation_begun(&f->split->op);
+    return code;
+}
+
+static int end(weir_file *f, enum wr_direction direction, bool together, int64_t *count)
+{
+    const weir_request *r = f->split;
+    if (!r || r->op.a.direction != direction || r->op.together != together)
+        return wr_fail(WEIR_EINVAL, "the end of an access that was not begun");
+    return weir_wait(&f->split, count);
+}
+
+int weir_file_iread_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                        void *base, weir_request **out)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return start_whole(file, a, true, WR_NONBLOCKING, out);
+}
+
+int weir_file_iwrite_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                         const void *base, weir_request **out)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return start_whole(file, a, true, WR_NONBLOCKING, out);
+}
+
+int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                    void *base, weir_request **out)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return start_whole(file, a, false, WR_NONBLOCKING, out);
+}
+
+int weir_file_iwrite(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                     const void *base, weir_request **out)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return start_whole(file, a, false, WR_NONBLOCKING, out);
+}
+
+int weir_file_read_all_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                             void *base)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return begin(file, a, true);
+}
+
+int weir_file_read_all_end(weir_file *file, int64_t *count)
+{
+    return end(file, WR_READ, true, count);
+}
+
+int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
+                              const weir_pattern *memory, const void *base)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return begin(file, a, true);
+}
+
+int weir_file_write_all_end(weir_file *file, int64_t *count)
+{
+    return end(file, WR_WRITE, true, count);
+}
+
+int weir_file_read_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                         void *base)
+{
+    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
+    return begin(file, a, false);
+}
+
+int weir_file_read_end(weir_file *file, int64_t *count)
+{
+    return end(file, WR_READ, false, count);
+}
+
+int weir_file_write_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                          const void *base)
+{
+    wr_access_request a = {
+        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
+    return begin(file, a, false);
+}
+
+int weir_file_write_end(weir_file *file, int64_t *count)
+{
+    return end(file, WR_WRITE, false, count);
+}
