@@ -47,9 +47,8 @@ static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
 }
 
 /* A yield that takes so long went to somebody who computes: who sleeps instead is woken in front of
- * them, so for the next waits there is no yielding. */
-enum { LONG_YIELD_NS = 2500000, CROWDED_WAITS = 50 };
-static _Thread_local int crowded;
+ * them. */
+enum { LONG_YIELD_NS = 1000000 };
 
 static int64_t now_ns(void)
 {
@@ -58,12 +57,12 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void yield(void)
+/* Whether it took long. */
+static bool yield(void)
 {
     int64_t before = now_ns();
     sched_yield();
-    if (now_ns() - before > LONG_YIELD_NS)
-        crowded = CROWDED_WAITS;
+    return now_ns() - before > LONG_YIELD_NS;
 }
 
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
@@ -74,19 +73,16 @@ uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
             wr_task_leave(word, seen);
         return now;
     }
-    crowded -= crowded > 0;
     for (int i = 0; i < waiter->spins; i++) {
         if ((now = wr_word_get(word)) != seen)
             return now;
         relax();
     }
     for (int i = 0; (now = wr_word_get(word)) == seen; i += i < YIELDS + SHORT_NAPS) {
-        if (i < YIELDS && crowded)
-            i = YIELDS;
-        if (i < YIELDS)
-            yield();
-        else
+        if (i >= YIELDS)
             nap(word, seen, i - YIELDS, waiter);
+        else if (yield())
+            i = YIELDS;
     }
     return now;
 }

@@ -327,8 +327,9 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
 /* How many windows each aggregator may have under way; whether all of them fit. */
 static bool find_slots(wr_call *c, int64_t room)
 {
-    bool keeps =
-        c->op && c->op->form == WR_SPLIT && c->port->tunables.overlap.which != WR_OVERLAP_ALL;
+    int64_t overlap = c->port->tunables.overlap.which;
+    bool keeps = c->op && c->op->form == WR_SPLIT && overlap != WR_OVERLAP_ALL &&
+                 overlap != WR_OVERLAP_NONE;
     int64_t windows = most_of_realm(c->in, c->plan) / c->plan->window + 1;
     c->slots = 2;
     if (!keeps)
@@ -443,6 +444,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     log_plan(&c);
     if (all.wanted.active)
         run_plan(&c, turn, all.room);
+    wr_call_stored(&c); /* others may still be in the storage */
     code = leave_all(&c);
     if (c.shared)
         wr_rounds_shared_end(&c);

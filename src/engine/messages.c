@@ -403,13 +403,14 @@ static bool attend(messages *m)
     return true;
 }
 
-/* Whether only the storage keeps this rank here: when reading, this rank's, which has been asked;
- * when writing, all data are with their aggregators, and this rank's own part is the last. */
+/* Whether only the storage keeps this rank here: when reading, it has been asked, or nothing has
+ * come from it yet; when writing, this rank's data are with their aggregators, and what it has as
+ * aggregator is with the storage. */
 static bool only_storage(const messages *m)
 {
     const role *r = &m->role;
     if (m->call->a->direction == WR_READ)
-        return r->waits;
+        return true;
     return m->left <= 0 && !m->part.busy &&
            (r->state == ENDED || (r->waits && wr_windows_end(&r->walk)));
 }

@@ -55,15 +55,19 @@ static bool suits_thread(const wr_operation *op)
     return !op->together || !wr_port_by_messages(op->port) || op->port->world->transport->multiple;
 }
 
-static enum wr_mover choose(wr_operation *op)
+static bool may_overlap(const wr_operation *op)
 {
     const wr_tunables *t = &op->port->tunables;
-    bool split = op->form == WR_SPLIT, all = t->overlap.which == WR_OVERLAP_ALL;
+    return t->overlap.which != WR_OVERLAP_NONE && t->overlap_memory;
+}
+
+static enum wr_mover choose(wr_operation *op)
+{
+    bool split = op->form == WR_SPLIT && op->together;
     op->away = false;
-    if (t->overlap.which == WR_OVERLAP_NONE || !t->overlap_memory ||
-        !wr_progress_thread(&op->port->world->progress))
+    if (!may_overlap(op) || !wr_progress_thread(&op->port->world->progress))
         return WR_BY_CALLERS;
-    if (suits_thread(op) && (!split || all || !op->together))
+    if (suits_thread(op) && (!split || op->port->tunables.overlap.which == WR_OVERLAP_ALL))
         return WR_BY_THREAD;
     op->away = true;
     return WR_BY_CALLERS;
@@ -75,10 +79,14 @@ int wr_operation_start(wr_operation *op, bool last_resort)
     op->stage = (wr_word){0};
     op->count = 0;
     op->ticket = op->port->tickets;
-    int code = wr_errand_start(&op->port->world->progress, &op->errand, choose(op), last_resort);
-    if (!code)
-        op->port->tickets += op->together;
-    return code;
+    op->by = choose(op);
+    int code = wr_errand_start(&op->port->world->progress, &op->errand, op->by, last_resort);
+    if (code)
+        return code;
+    op->port->tickets += op->together;
+    if (op->by == WR_BY_CALLERS)
+        wr_progress_move(&op->port->world->progress);
+    return 0;
 }
 
 void wr_operation_stored(wr_operation *op)
@@ -89,12 +97,10 @@ void wr_operation_stored(wr_operation *op)
 
 void wr_operation_begun(wr_operation *op)
 {
-    const wr_tunables *t = &op->port->tunables;
-    wr_progress *p = &op->port->world->progress;
-    if (op->away)
-        wr_progress_wait(p, &op->stage, WR_STARTED);
-    else if (t->overlap.which == WR_OVERLAP_NONE || !t->overlap_memory)
+    if (!may_overlap(op))
         wr_operation_wait(op);
+    else if (op->by == WR_BY_CALLERS)
+        wr_progress_wait(&op->port->world->progress, &op->stage, WR_STARTED);
 }
 
 bool wr_operation_is_over(wr_operation *op)

@@ -23,6 +23,7 @@ typedef struct wr_operation {
     wr_access_request a; /* its patterns are its own */
     bool together;
     enum wr_form form;
+    enum wr_mover by;
     bool away;       /* its storage is left to the progress thread */
     uint32_t ticket; /* its place in the port's line */
     wr_word stage;

@@ -345,11 +345,18 @@ static void set_up(shared *s, weir_pattern **realm)
         wr_windows_remember(&s->walk, &c->port->course[c->a->direction]);
 }
 
-/* Whether only the storage keeps this rank here: when writing, all data are on their way; when
- * reading, they have been asked for. */
+/* Whether only the storage keeps this rank here: when reading, it has been asked for what there is
+ * room for; when writing, it has everything. */
 static bool only_storage(const shared *s, bool serves, bool over)
 {
-    return s->call->a->direction == WR_READ || (over && (!serves || s->last));
+    if (s->call->a->direction == WR_READ)
+        return true;
+    if (!over || (serves && !s->last))
+        return false;
+    for (int which = 0; serves && which < s->call->slots; which++)
+        if (s->turn[which].state != IDLE && !s->turn[which].passage.under_way)
+            return false;
+    return true;
 }
 
 static void run_rounds(shared *s, bool serves)

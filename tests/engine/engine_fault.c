@@ -1,5 +1,5 @@
-/* Faults during collective calls, with ranks as threads: whatever transfer or allocation fails on
- * whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes
+/* Faults during collective calls of all forms, with ranks as threads: whatever transfer or
+ * allocation fails on whatever rank, wherever the storage is accessed from, all ranks return the same error, nobody hangs, the file holds old or new bytes
  * where it was touched and is as it was elsewhere, and the handle can be used on. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ typedef struct scene {
     char hints[300];
     wr_tunables tunables;
     bool write;
+    enum wr_form form;
     int64_t fail_after; /* allocation that fails on the last rank, or -1 */
     int codes[RANKS], culprits[RANKS];
     int64_t counts[RANKS];
@@ -64,6 +65,21 @@ static int access_all(weir_file *f, scene *s, int rank, const weir_pattern *wher
                       const weir_pattern *memory)
 {
     char *base = s->memory[rank];
+    weir_request *request;
+    int code = 0;
+    if (s->form == WR_SPLIT && s->write) {
+        code = weir_file_write_all_begin(f, where, memory, base);
+        return code ? code : weir_file_write_all_end(f, &s->counts[rank]);
+    }
+    if (s->form == WR_SPLIT) {
+        code = weir_file_read_all_begin(f, where, memory, base);
+        return code ? code : weir_file_read_all_end(f, &s->counts[rank]);
+    }
+    if (s->form == WR_NONBLOCKING) {
+        code = s->write ? weir_file_iwrite_all(f, where, memory, base, &request)
+                        : weir_file_iread_all(f, where, memory, base, &request);
+        return code ? code : weir_wait(&request, &s->counts[rank]);
+    }
     return s->write ? weir_file_write_all(f, where, memory, base, &s->counts[rank])
                     : weir_file_read_all(f, where, memory, base, &s->counts[rank]);
 }
@@ -122,11 +138,14 @@ static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
     static const char *const access[] = {"auto", "sieve", "list"};
     static const char *const exchange[] = {"auto", "p2p"};
+    static const char *const overlap[] = {"none", "io", "all"};
     s->write = choice[0];
+    s->form = (enum wr_form)choice[6];
     snprintf(s->hints, sizeof s->hints,
              "storage=mem;collective=always;window=1500;aggregators=%d;realms=%s;access=%s;"
-             "exchange=%s;fault=%s",
-             choice[4] + 1, realms[choice[1]], access[choice[2]], exchange[choice[3]], fault);
+             "exchange=%s;overlap=%s;overlap_memory=%d;fault=%s",
+             choice[4] + 1, realms[choice[1]], access[choice[2]], exchange[choice[3]],
+             overlap[choice[7]], choice[8] ? 1 << 20 : 3000, fault);
     if (k)
         snprintf(s->hints + strlen(s->hints), sizeof s->hints - strlen(s->hints), ":%lld",
                  (long long)k);
@@ -176,13 +195,13 @@ int main(void)
 {
     scene *s = calloc(1, sizeof *s);
     rng r = {test_seed()};
-    int levels[] = {2, 4, 3, 2, 3, 2};
+    int levels[] = {2, 4, 3, 2, 3, 2, 3, 3, 2};
     CHECK(s);
     wr_tunables_init(&s->tunables);
-    test_pairwise(&r, 6, levels, check_transfers, s);
+    test_pairwise(&r, 9, levels, check_transfers, s);
     CHECK(s->failed > 100);
     s->failed = 0;
-    test_pairwise(&r, 6, levels, check_allocations, s);
+    test_pairwise(&r, 9, levels, check_allocations, s);
     CHECK(s->failed > 20);
     free(s);
     return 0;

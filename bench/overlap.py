@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+"""Suite `overlap`: accesses in the background, through bench_overlap.
+
+Efficiency is (phase + access - both) / min(phase, access): 1 if the shorter of the two is free, 0
+if one comes after the other. Gain is what both take less than one after the other, in percent.
+"""
+import csv
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the source folder
+import peers
+
+HERE = pathlib.Path(__file__).resolve().parent
+GOALS = {"plain, computing": 0.85, "collective, computing": 0.85, "collective, messages": 0.7}
+LITTLE = 0.6
+JUDGED = ("io", "auto")  # modes that have goals of efficiency
+PHASE, ACCESS, BOTH = 0, 1, 2
+
+
+def efficiency(times):
+    return (times[PHASE] + times[ACCESS] - times[BOTH]) / min(times[PHASE], times[ACCESS])
+
+
+def gain(times):
+    return 100 * (1 - times[BOTH] / (times[PHASE] + times[ACCESS]))
+
+
+def say(case, ranks, figure, goal, unit, values):
+    peers.say_value(f"{case}, {ranks} ranks", figure, goal, unit, "weir", values)
+
+
+def say_efficiency(run, case, ranks, goal):
+    _, name, how = case
+    say(name, ranks, f"efficiency, {how}", goal, "times", [efficiency(times) for times in run[case]])
+
+
+def report_goals(run, ranks):
+    for case in [case for case in run if case[0] in ("goal", "little")]:
+        part, name, how = case
+        least = LITTLE if part == "little" else GOALS[name.rsplit(",", 1)[0]]
+        say_efficiency(run, case, ranks, f">={least}" if how in JUDGED else "-")
+        say(name, ranks, f"both, in one after the other, {how}", "<=1.05" if how != "none" else "-",
+            "times", [times[BOTH] / (times[PHASE] + times[ACCESS]) for times in run[case]])
+
+
+def report_paper(run, ranks):
+    """Our gains beside the paper's best."""
+    ours = {"plain writes with computing": ("plain, computing, write", "nonblocking"),
+            "collective write, only file access in background, with computing":
+                ("collective, computing, write", "io"),
+            "collective write, only file access in background, with communication":
+                ("collective, messages, write", "io")}
+    with open(HERE / "cases" / "threads.tsv", encoding="utf-8") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            name, how = ours[row.pop("experiment")]
+            paper = ", ".join(f"{machine} {value}" for machine, value in row.items())
+            say(name, ranks, f"gain, {how} (paper: {paper})", "-", "%",
+                [gain(times) for times in run["goal", name, how]])
+
+
+def main():
+    launcher = [word for word in sys.argv[1:] if word != "--quick"]
+    runs, ranks = peers.measure("overlap")
+    best = next(iter(runs))
+    run = runs[best]
+    report_goals(run, ranks)
+    report_paper(run, ranks)
+    for case in run:
+        if case[0] in ("table", "priority"):
+            say_efficiency(run, case, ranks, "-")
+    for peer in runs:
+        for case in runs[peer]:
+            if case[0] == "system":
+                _, name, _ = case
+                say(name, ranks, f"efficiency, split, {peer}", "-", "times",
+                    [efficiency(times) for times in runs[peer][case]])
+    del launcher
+
+
+if __name__ == "__main__":
+    main()
