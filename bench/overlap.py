@@ -5,6 +5,7 @@ Efficiency is (phase + access - both) / min(phase, access): 1 if the shorter of 
 if one comes after the other. Gain is what both take less than one after the other, in percent.
 """
 import csv
+import os
 import pathlib
 import sys
 
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True  # keeps __pycache__ out of the source folder
 import peers
 
 HERE = pathlib.Path(__file__).resolve().parent
+BIN = pathlib.Path(os.environ["WEIR_BENCH_BIN"])
 GOALS = {"plain, computing": 0.85, "collective, computing": 0.85, "collective, messages": 0.7}
 LITTLE = 0.6
 JUDGED = ("io", "auto")  # modes that have goals of efficiency
@@ -59,23 +61,26 @@ def report_paper(run, ranks):
                 [gain(times) for times in run["goal", name, how]])
 
 
+def report_system(run, peer, ranks):
+    for case in [case for case in run if case[0] == "system"]:
+        say(case[1], ranks, f"efficiency, split, {peer}", "-", "times",
+            [efficiency(times) for times in run[case]])
+
+
 def main():
     launcher = [word for word in sys.argv[1:] if word != "--quick"]
-    runs, ranks = peers.measure("overlap")
-    best = next(iter(runs))
-    run = runs[best]
+    quick = [word for word in sys.argv[1:] if word == "--quick"]
+    ranks = int(launcher[-1])
+    program = [*launcher, str(BIN / "bench_overlap"), str(BIN.parent / "bench" / "overlap.bin")]
+    first, *others = peers.PEERS[launcher[0]]
+    run = peers.run([*program, *quick], "overlap", first)
     report_goals(run, ranks)
     report_paper(run, ranks)
-    for case in run:
-        if case[0] in ("table", "priority"):
-            say_efficiency(run, case, ranks, "-")
-    for peer in runs:
-        for case in runs[peer]:
-            if case[0] == "system":
-                _, name, _ = case
-                say(name, ranks, f"efficiency, split, {peer}", "-", "times",
-                    [efficiency(times) for times in runs[peer][case]])
-    del launcher
+    for case in [case for case in run if case[0] in ("table", "priority")]:
+        say_efficiency(run, case, ranks, "-")
+    report_system(run, first, ranks)
+    for peer in others:
+        report_system(peers.run([*program, *quick, "--system"], "overlap", peer), peer, ranks)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@
 #include "engine/port.h"
 #include "pattern/cursor.h"
 
-enum { BATCHES = 64, BITE = 16 << 20 };
+/* In the background pieces are of a size that the storage copies at once where it can: waking its
+ * threads would disturb those who compute more. */
+enum { BATCHES = 64, PIECE = 4 << 20, BITE = 64 << 20 };
 
 /* The transfers of a request, straight from and to user memory, file and memory walked together. */
 typedef struct direct {
@@ -14,14 +16,13 @@ typedef struct direct {
     wr_cursor file, memory;
     wr_transfer transfers[BATCHES];
     int used;
-    int64_t bite; /* most that is moved without looking at other tasks */
+    int64_t piece, bite; /* most in one run, and most that is moved before other tasks get a turn */
     wr_outcome outcome;
 } direct;
 
 static void settle(direct *d)
 {
-    while (wr_storage_reap(d->port->storage, true))
-        ;
+    wr_port_reap_all(d->port);
     for (int i = 0; i < d->used; i++) {
         wr_transfer *t = &d->transfers[i];
         if (t->done == wr_transfer_bytes(t))
@@ -50,7 +51,7 @@ static bool next_transfer(direct *d, wr_transfer *out)
         count = wr_min(m.count, f.run / m.run);
         f.stride = m.run;
     }
-    run = wr_min(run, d->bite);
+    run = wr_min(run, d->piece);
     count = wr_max(1, wr_min(count, d->bite / run));
     *out = (wr_transfer){.direction = d->a->direction,
                          .offset = f.offset,
@@ -86,6 +87,7 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
 {
     direct d = {.port = port,
                 .a = a,
+                .piece = wr_task_current() ? PIECE : INT64_MAX,
                 .bite = wr_task_current() ? BITE : INT64_MAX,
                 .outcome = {.stop = INT64_MAX}};
     wr_cursor_init(&d.file, a->file);

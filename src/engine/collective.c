@@ -237,9 +237,7 @@ static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
 /* The rounds on one node, as an errand. */
 static void run_away(void *user)
 {
-    wr_call *c = user;
-    c->away = false;
-    wr_rounds_shared(c);
+    wr_rounds_shared(user);
 }
 
 static void access_alone(void *user)
@@ -273,7 +271,7 @@ static void run_shared(wr_call *c, uint32_t turn, bool fits)
         gather_wants(c, turn, &memory);
     c->shared = true;
     c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
-    if (c->away && !fits)
+    if (c->away && !fits && c->op->by == WR_BY_CALLERS)
         send_away(c, run_away);
     else
         wr_rounds_shared(c);
@@ -328,8 +326,8 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
 static bool find_slots(wr_call *c, int64_t room)
 {
     int64_t overlap = c->port->tunables.overlap.which;
-    bool keeps = c->op && c->op->form == WR_SPLIT && overlap != WR_OVERLAP_ALL &&
-                 overlap != WR_OVERLAP_NONE;
+    bool keeps =
+        c->op && c->op->form == WR_SPLIT && overlap != WR_OVERLAP_ALL && overlap != WR_OVERLAP_NONE;
     int64_t windows = most_of_realm(c->in, c->plan) / c->plan->window + 1;
     c->slots = 2;
     if (!keeps)
@@ -360,7 +358,7 @@ static void run_plan(wr_call *c, uint32_t turn, int64_t room)
     if (c->away && c->port->tunables.overlap.which == WR_OVERLAP_AUTO)
         c->away = wr_min(c->plan->price_alone, c->plan->price_together) > WORTH_A_THREAD;
     if (!c->plan->collective) {
-        if (c->away)
+        if (c->away && c->op->by == WR_BY_CALLERS)
             send_away(c, access_alone);
         else
             access_alone(c);

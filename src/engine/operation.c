@@ -64,13 +64,9 @@ static bool may_overlap(const wr_operation *op)
 static enum wr_mover choose(wr_operation *op)
 {
     bool split = op->form == WR_SPLIT && op->together;
-    op->away = false;
-    if (!may_overlap(op) || !wr_progress_thread(&op->port->world->progress))
-        return WR_BY_CALLERS;
-    if (suits_thread(op) && (!split || op->port->tunables.overlap.which == WR_OVERLAP_ALL))
-        return WR_BY_THREAD;
-    op->away = true;
-    return WR_BY_CALLERS;
+    op->away = may_overlap(op) && wr_progress_thread(&op->port->world->progress);
+    bool all = !split || op->port->tunables.overlap.which == WR_OVERLAP_ALL;
+    return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
 }
 
 int wr_operation_start(wr_operation *op, bool last_resort)

@@ -76,6 +76,7 @@ int wr_port_judge(wr_port *port, wr_transfer *t)
             return code;
         /* the file has grown since, or more is wrong: what is there must be read */
         wr_transfer rest = rest_of(t);
+        rest.user = NULL;
         wr_storage_submit(port->storage, &rest);
         wr_storage_reap(port->storage, true);
         t->done += rest.done;
@@ -84,14 +85,17 @@ int wr_port_judge(wr_port *port, wr_transfer *t)
     return t->done < wr_transfer_bytes(t) ? wr_transfer_check(port->storage, t) : 0;
 }
 
-/* Waits for everything submitted, then looks at what is not complete: keeps the first error and the
- * lowest missing offset. */
-static int settle(wr_port *port, int used, wr_transfer *transfers, int64_t *valid)
+void wr_port_reap_all(wr_port *port)
+{
+    const wr_transfer *t;
+    while ((t = wr_storage_reap(port->storage, true)))
+        wr_passage_note(t);
+}
+
+int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *valid)
 {
     int code = 0;
-    while (wr_storage_reap(port->storage, true))
-        ;
-    for (int i = 0; i < used; i++) {
+    for (int i = 0; i < count; i++) {
         wr_transfer *t = &transfers[i];
         if (t->done == wr_transfer_bytes(t))
             continue;
@@ -106,8 +110,8 @@ static int settle(wr_port *port, int used, wr_transfer *transfers, int64_t *vali
     return code;
 }
 
-static int move(wr_port *port, enum wr_direction direction, const weir_pattern *cover, char *buffer,
-                int64_t *valid)
+int wr_port_move_held(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
+                      char *buffer, int64_t *valid)
 {
     wr_transfer transfers[BATCHES];
     wr_cursor c;
@@ -116,20 +120,16 @@ static int move(wr_port *port, enum wr_direction direction, const weir_pattern *
     wr_cursor_init(&c, cover);
     *valid = INT64_MAX;
     while (!code && wr_cursor_next(&c, INT64_MAX, &b)) {
-        transfers[used] = (wr_transfer){.direction = direction,
-                                        .offset = b.offset,
-                                        .run = b.run,
-                                        .count = b.count,
-                                        .stride = b.stride,
-                                        .memory = buffer + b.data,
-                                        .memory_stride = b.run};
+        transfers[used] = wr_port_transfer(direction, &b, buffer);
         wr_storage_submit(port->storage, &transfers[used++]);
         if (used == BATCHES) {
-            code = settle(port, used, transfers, valid);
+            wr_port_reap_all(port);
+            code = wr_port_look(port, used, transfers, valid);
             used = 0;
         }
     }
-    int last = settle(port, used, transfers, valid);
+    wr_port_reap_all(port);
+    int last = wr_port_look(port, used, transfers, valid);
     return code ? code : last;
 }
 
@@ -137,7 +137,7 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
                  char *buffer, int64_t *valid)
 {
     pthread_mutex_lock(&port->moving);
-    int code = move(port, direction, cover, buffer, valid);
+    int code = wr_port_move_held(port, direction, cover, buffer, valid);
     pthread_mutex_unlock(&port->moving);
     return code;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/access.h"
 #include "engine/hall.h"
+#include "pattern/cursor.h"
 #include "storage/storage.h"
 
 /* How a call is made; equal on all ranks. */
@@ -17,6 +18,7 @@ typedef struct wr_port {
     wr_channel inner; /* for what happens between a call's entry and its exit, on one node */
     wr_storage *storage;
     pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
+    wr_clerk clerk;         /* uses it in the background */
     wr_hall hall;           /* opened by the first collective call */
     wr_region requests;     /* patterns that do not fit a mailbox, during a call */
     int64_t in_flight;      /* bytes of the hall that count as memory for overlap */
@@ -71,16 +73,41 @@ static inline int64_t wr_transfer_missing(const wr_transfer *t)
     return t->offset + t->done / t->run * t->stride + t->done % t->run;
 }
 
-/* What a transfer that is over and not complete means: 0 if it is a read that met the end of the
- * file, or that could be completed because the file has grown, otherwise a negative code. Nothing
- * else may be outstanding. */
-int wr_port_judge(wr_port *port, wr_transfer *t);
+/* A batch of a file that lies in `buffer` at its data position. */
+static inline wr_transfer wr_port_transfer(enum wr_direction direction, const wr_batch *b,
+                                           char *buffer)
+{
+    return (wr_transfer){.direction = direction,
+                         .offset = b->offset,
+                         .run = b->run,
+                         .count = b->count,
+                         .stride = b->stride,
+                         .memory = buffer + b->data,
+                         .memory_stride = b->run};
+}
 
 /* Reads or writes a cover; window bytes lie at their data positions in `buffer`. When reading,
  * *valid is set to the offset of the first byte that does not exist, INT64_MAX if all do, and what
  * is missing is zeroed. */
 int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
                  char *buffer, int64_t *valid);
+
+/* --- for who holds `moving` --- */
+
+int wr_port_move_held(wr_port *port, enum wr_direction direction, const weir_pattern *cover,
+                      char *buffer, int64_t *valid);
+
+/* Waits for everything that the storage has. */
+void wr_port_reap_all(wr_port *port);
+
+/* What a transfer that is over and not complete means: 0 if it is a read that met the end of the
+ * file, or that could be completed because the file has grown, otherwise a negative code. Nothing
+ * else may be outstanding. */
+int wr_port_judge(wr_port *port, wr_transfer *t);
+
+/* Judges those transfers that are not complete: returns the first error, lowers *valid, and zeroes
+ * what is missing, as wr_port_move does. */
+int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *valid);
 
 /* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write,
  * so that no plain write falls between another's read and its write. */

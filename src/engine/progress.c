@@ -25,8 +25,8 @@ int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables 
     return code;
 }
 
-/* With the lock held: out of its list, and over for its owner. The lock tells wr_errand_is_over
- * when nobody looks at it any more. */
+/* With the lock held: out of its list, and over for its owner. The lock tells wr_progress_told when
+ * nobody looks at it any more. */
 static void finish(wr_progress *p, enum wr_mover by, wr_errand *e)
 {
     wr_errand **at = &p->first[by];
@@ -39,19 +39,31 @@ static void finish(wr_progress *p, enum wr_mover by, wr_errand *e)
         wr_task_free(e->task);
     e->task = NULL;
     wr_word_set(&e->over, 1);
-    if (e->bell) {
-        wr_word_add(e->bell, 1);
-        wr_word_wake(e->bell);
-    }
 }
 
-bool wr_errand_is_over(wr_progress *p, wr_errand *e)
+void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell)
 {
-    if (!wr_word_get(&e->over))
+    pthread_mutex_lock(&p->lock);
+    wr_word_set(word, 1);
+    if (bell) {
+        wr_word_add(bell, 1);
+        wr_word_wake(bell);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool wr_progress_told(wr_progress *p, const wr_word *word)
+{
+    if (!wr_word_get(word))
         return false;
     pthread_mutex_lock(&p->lock);
     pthread_mutex_unlock(&p->lock);
     return true;
+}
+
+bool wr_errand_is_over(wr_progress *p, wr_errand *e)
+{
+    return wr_progress_told(p, &e->over);
 }
 
 static bool is_ready(const wr_task *task)

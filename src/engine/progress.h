@@ -22,8 +22,7 @@ typedef struct wr_errand {
     wr_task *task;
     void (*run)(void *user);
     void *user;
-    wr_word over;  /* 1 when it is */
-    wr_word *bell; /* rung then too, or NULL */
+    wr_word over; /* 1 when it is */
 } wr_errand;
 
 enum { WR_SPARES = 4 };
@@ -58,6 +57,11 @@ bool wr_progress_thread(wr_progress *p);
 int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_resort);
 
 bool wr_errand_is_over(wr_progress *p, wr_errand *e);
+
+/* Sets a word that somebody waits for to 1, and rings a bell if there is one; once wr_progress_told
+ * says that it is set, neither is touched any more. */
+void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell);
+bool wr_progress_told(wr_progress *p, const wr_word *word);
 
 /* Moves callers' errands as far as they come without waiting; does nothing within a task, or while
  * another thread does it. */

@@ -354,7 +354,7 @@ static bool only_storage(const shared *s, bool serves, bool over)
     if (!over || (serves && !s->last))
         return false;
     for (int which = 0; serves && which < s->call->slots; which++)
-        if (s->turn[which].state != IDLE && !s->turn[which].passage.under_way)
+        if (s->turn[which].state != IDLE && !s->turn[which].away)
             return false;
     return true;
 }

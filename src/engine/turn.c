@@ -12,32 +12,24 @@ static int lock(const wr_call *c, wr_turn *turn, bool shared)
     return code;
 }
 
-static void pass(void *user)
-{
-    wr_turn *turn = user;
-    wr_passage *p = &turn->passage;
-    p->code = wr_port_move(p->port, p->direction, turn->window.cover, p->buffer, &turn->valid);
-    if (p->code)
-        wr_error_take(&p->error);
-}
-
 /* 0, WR_AWAY or a negative code. */
 static int move(const wr_call *c, wr_turn *turn, enum wr_direction direction, char *buffer)
 {
     wr_passage *p = &turn->passage;
-    wr_progress *progress = &c->port->world->progress;
-    if (!p->under_way) {
-        *p = (wr_passage){.port = c->port, .direction = direction, .buffer = buffer};
-        p->errand = (wr_errand){.run = pass, .user = turn, .bell = c->bell};
-        if (!c->away || wr_errand_start(progress, &p->errand, WR_BY_THREAD, false)) {
-            pass(turn);
-            return p->code ? wr_error_raise(&p->error) : 0;
-        }
-        p->under_way = true;
+    const weir_pattern *cover = turn->window.cover;
+    if (!turn->away) {
+        p->direction = direction;
+        p->cover = cover;
+        p->buffer = buffer;
+        p->bell = c->bell;
+        if (!c->away || wr_passage_start(c->port, p))
+            return wr_port_move(c->port, direction, cover, buffer, &turn->valid);
+        turn->away = true;
     }
-    if (!wr_errand_is_over(progress, &p->errand))
+    if (!wr_passage_is_over(c->port, p))
         return WR_AWAY;
-    p->under_way = false;
+    turn->away = false;
+    turn->valid = p->valid;
     return p->code ? wr_error_raise(&p->error) : 0;
 }
 

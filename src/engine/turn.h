@@ -6,27 +6,14 @@
  * to its writing; one without is held together with other writers while it is written, so that it
  * does not fall between the reading and the writing of somebody else's.
  *
- * Reading and writing are done at once, or, in a call whose storage is the progress thread's, by an
- * errand: then the functions return WR_AWAY and are called again. */
+ * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in the
+ * background: then the functions return WR_AWAY and are called again. */
 #ifndef WR_ENGINE_TURN_H
 #define WR_ENGINE_TURN_H
 
-#include "base/error.h"
-#include "engine/progress.h"
-#include "plan/cover.h"
+#include "engine/passage.h"
 
 struct wr_call;
-
-/* A transfer between a window's buffer and the file. */
-typedef struct wr_passage {
-    wr_errand errand;
-    bool under_way; /* started, and its end not yet seen */
-    struct wr_port *port;
-    enum wr_direction direction;
-    char *buffer;
-    int code;
-    weir_error error;
-} wr_passage;
 
 typedef struct wr_turn {
     int state; /* shared.c's */
@@ -34,10 +21,11 @@ typedef struct wr_turn {
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;
     char *own; /* where the data are if not in the window's buffer; or NULL */
+    bool away; /* the storage has it */
     wr_passage passage;
 } wr_turn;
 
-enum { WR_AWAY = 3 }; /* the storage has it: its end is told by the errand's bell */
+enum { WR_AWAY = 3 }; /* the storage has it: its end is told by the call's bell */
 
 /* 1: ranks can take part; 0: there are no more windows; WR_BUSY; WR_AWAY; or a negative code, and
  * nothing from turn->window.lo on is done. */

@@ -199,6 +199,7 @@ static void discard(weir_file *f)
     if (f->split)
         weir_wait(&f->split, NULL);
     pthread_mutex_destroy(&f->port.moving);
+    pthread_mutex_destroy(&f->port.clerk.lock);
     pthread_mutex_destroy(&f->lock);
     wr_free(f);
 }
@@ -235,6 +236,7 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     if (!code && f) {
         *f = (weir_file){.port.world = world};
         pthread_mutex_init(&f->port.moving, NULL);
+        pthread_mutex_init(&f->port.clerk.lock, NULL);
         pthread_mutex_init(&f->lock, NULL);
         code = wr_channel_take(world, words, &f->port.channel);
         if (!code)
@@ -263,6 +265,7 @@ int weir_file_close(weir_file *file)
     }
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
     wr_file_finish(file, false);
+    wr_clerk_dismiss(&file->port);
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
     file->port.storage = NULL;

@@ -179,7 +179,10 @@ static void run_programs(const char *hints)
 int main(int argc, char **argv)
 {
     static const char *const hints[] = {
-        "overlap=auto", "overlap=none", "overlap=io", "overlap=all",
+        "overlap=auto",
+        "overlap=none",
+        "overlap=io",
+        "overlap=all",
         "overlap=auto;overlap_memory=100000;collective=always;access=sieve",
         "overlap=all;storage=posix;collective=always;window=20000",
         "overlap=auto;exchange=p2p;collective=always",
