@@ -257,10 +257,12 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
 static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *sum)
 {
     wr_summary own = wr_summary_of(want->pattern, want->begin, want->end);
+    wr_plan_input in = p->in;
     bool shown = want->rank < SHOWN;
     if (want->rank == SHOWN)
         say(w, "...\n");
-    if (own.hi - own.lo == own.bytes || !wr_plan_may_sieve(&p->in)) {
+    in.wanted = own;
+    if (own.hi - own.lo == own.bytes || !wr_plan_may_sieve(&in)) {
         if (shown)
             say(w, "rank %d: %lld runs, %lld bytes, from and to its memory\n", want->rank,
                 (long long)own.runs, (long long)own.bytes);

@@ -5,8 +5,9 @@
 #include "base/error.h"
 
 enum {
-    COPY_MIB_NS = 120000,   /* copying a MiB between two memories */
+    COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
+    SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
     MEETING_NS = 1500,      /* a rank's share of a round */
     WORTH_NS = 25000        /* less work than this is not worth an aggregator */
 };
@@ -250,7 +251,8 @@ static int64_t price_alone(const wr_plan_input *in)
         ways[SIEVE] = (wr_way){w->active, w->spans};
     }
     int64_t at_once = workers(in, w->active);
-    return cheapest(in, ways, at_once) + mib(w->bytes - w->once_bytes, COPY_MIB_NS) / at_once;
+    return cheapest(in, ways, at_once) + mib(w->bytes - w->once_bytes, COPY_MIB_NS) / at_once +
+           mib(w->bytes, SPREAD_MIB_NS) / at_once;
 }
 
 /* What aggregators do with the file, who move everything once. */
@@ -339,9 +341,22 @@ wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window)
                      .window = window};
 }
 
+/* Whether a rank that reads alone pays less for exactly what it wants, straight into its memory,
+ * than for more through a buffer. */
+static bool list_is_cheaper(const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    int64_t list = read_price(in, (wr_way){w->runs, w->bytes}, 1) + mib(w->bytes, SPREAD_MIB_NS);
+    wr_way ways[WAYS] = {
+        [STEPS] = in_steps(w, w->steps, w->step_span), [SIEVE] = {1, w->hi - w->lo}};
+    return list <= cheapest(in, ways, 1) + mib(w->bytes, COPY_MIB_NS);
+}
+
 bool wr_plan_may_sieve(const wr_plan_input *in)
 {
     if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE)
         return false;
-    return in->direction == WR_READ || (in->access == WR_ACCESS_SIEVE && !in->blind);
+    if (in->direction == WR_WRITE)
+        return in->access == WR_ACCESS_SIEVE && !in->blind;
+    return in->access != WR_ACCESS_AUTO || !list_is_cheaper(in);
 }

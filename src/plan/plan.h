@@ -105,8 +105,9 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out);
 /* The plan of one rank that accesses the file for itself: its request is its realm. */
 wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
 
-/* Whether a rank alone may read or write more than it wants. A write that reads first endangers
- * neighbours: only if asked for, and if the file can be read. */
+/* Whether a rank alone may read or write more than it wants: reading, where exactly that would cost
+ * more. A write that reads first endangers neighbours: only if asked for, and if the file can be
+ * read. */
 bool wr_plan_may_sieve(const wr_plan_input *in);
 
 /* Of all the input's fields. */

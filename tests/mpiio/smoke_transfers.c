@@ -155,6 +155,25 @@ static void test_odd_views(const char *path)
     CHECK_OK(MPI_File_close(&fh));
 }
 
+/* An access is a whole number of etypes, or nothing moves. */
+static void test_whole_etypes(const char *path)
+{
+    for (int k = 0; k < KINDS; k++) {
+        char data[BYTES] = "";
+        MPI_Offset position = -1;
+        door_make_file(path, BYTES);
+        MPI_File fh = open_file(path, MPI_MODE_RDWR);
+        CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+        door_order o = kind_of(k);
+        o.buffer = data;
+        o.count = 6;
+        CHECK_CLASS(door_transfer(fh, &o, MPI_STATUS_IGNORE), MPI_ERR_IO);
+        CHECK_OK(MPI_File_get_position(fh, &position));
+        CHECK_EQUAL(position, 0);
+        CHECK_OK(MPI_File_close(&fh));
+    }
+}
+
 void smoke_transfers(const char *path)
 {
     door_make_file(path, 100);
@@ -162,4 +181,5 @@ void smoke_transfers(const char *path)
     test_directions(path);
     test_odd_views(path);
     test_valid(path);
+    test_whole_etypes(path);
 }
