@@ -75,8 +75,8 @@ WEIR_API int weir_test(weir_request **request, int *over, int64_t *count);
 WEIR_API int weir_waitall(int number, weir_request **requests, int64_t *counts);
 
 /* Split forms: one at a time on a file; _begin may wait for other ranks, and so may _end, which
- * returns what the blocking call would have. An error of _begin is returned by _end. [collective;
- * without _all: local] */
+ * returns what the blocking call would have. What _begin itself returns is this rank's alone; then
+ * there is nothing to end. [collective; without _all: local] */
 WEIR_API int weir_file_read_all_begin(weir_file *file, const weir_pattern *where,
                                       const weir_pattern *memory, void *base);
 WEIR_API int weir_file_read_all_end(weir_file *file, int64_t *count);

@@ -19,6 +19,7 @@ typedef struct entry {
     uint64_t call;
     int32_t code;
     int32_t kind; /* direction and form */
+    int32_t away; /* 1: its storage is better left to the thread */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
@@ -45,6 +46,9 @@ enum { REQUEST_ALIGN = 64, REQUESTS_KEPT = 1 << 20 };
 /* Below this price a thread is not worth being called for the storage, in nanoseconds. */
 enum { WORTH_A_THREAD = 100000 };
 
+/* A storage that takes longer for a MiB is no memory. */
+enum { SLOW_MIB_NS = 600000 };
+
 enum { SMALLEST_WINDOW = 64 << 10 }; /* that memory in flight is cut to */
 
 void wr_call_fail(wr_call *call, int code, int64_t stop)
@@ -70,6 +74,21 @@ static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
     return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING);
 }
 
+/* Whether a rank would rather leave the storage to the thread: not where that is memory in disguise,
+ * because copying takes the processor from who computes. */
+static bool prefers_away(const wr_port *port, const wr_access_request *a, const wr_operation *op)
+{
+    int64_t lo, hi;
+    if (!op || !op->away || port->tunables.overlap.which != WR_OVERLAP_AUTO)
+        return op && op->away;
+    if (port->storage->facts.direct || port->price[a->direction].mib_ns > SLOW_MIB_NS)
+        return true;
+    if (a->direction == WR_WRITE || a->begin == a->end)
+        return false;
+    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+    return !wr_storage_is_cached(port->storage, lo) || !wr_storage_is_cached(port->storage, hi - 1);
+}
+
 /* What this rank may still keep in flight. */
 static int64_t room_of(const wr_port *port)
 {
@@ -89,6 +108,7 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
         memcpy(e->body, &details, sizeof details);
         return;
     }
+    e->away = prefers_away(port, a, op);
     e->summary = wr_summary_of(a->file, a->begin, a->end);
     e->begin = a->begin;
     e->end = a->end;
@@ -104,7 +124,8 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
 typedef struct joint {
     wr_summary wanted;
     int64_t file_size;
-    int64_t room;
+    int64_t room; /* of who has least */
+    int64_t away; /* of any */
 } joint;
 
 /* The node's ranks together, or the first error. */
@@ -126,6 +147,7 @@ static int hear_entries(const wr_port *port, uint32_t turn, joint *all)
         wr_summary_add(&all->wanted, &e->summary);
         all->file_size = wr_max(all->file_size, e->file_size);
         all->room = wr_min(all->room, e->room);
+        all->away |= e->away;
     }
     return 0;
 }
@@ -141,25 +163,31 @@ static int join_nodes(wr_port *port, int64_t kind, int code, joint *all)
         return code;
     bool any = first && w->active;
     kind += (int64_t)port->calls * 8;
-    int64_t low[] = {
-        any ? w->lo : INT64_MAX, any ? -w->hi : INT64_MAX, -all->file_size, all->room, kind, -kind};
+    enum { LO, HI, SIZE, ROOM, AWAY, KIND, NOT_KIND, LOW };
+    int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
+                        [HI] = any ? -w->hi : INT64_MAX,
+                        [SIZE] = -all->file_size,
+                        [ROOM] = all->room,
+                        [AWAY] = -all->away,
+                        [KIND] = kind,
+                        [NOT_KIND] = -kind};
     int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
     if (!first)
         memset(sums, 0, sizeof sums);
-    code = wr_allreduce(t, port->channel.tag, WR_MIN, sizeof low / sizeof *low, low);
+    code = wr_allreduce(t, port->channel.tag, WR_MIN, LOW, low);
     if (!code)
         code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
-    if (!code && low[4] != -low[5])
+    if (!code && low[KIND] != -low[NOT_KIND])
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
-    *all = (joint){.file_size = -low[2], .room = low[3]};
+    *all = (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY]};
     if (sums[0])
-        all->wanted = (wr_summary){.lo = low[0],
-                                   .hi = -low[1],
+        all->wanted = (wr_summary){.lo = low[LO],
+                                   .hi = -low[HI],
                                    .active = sums[0],
                                    .bytes = sums[1],
                                    .runs = sums[2],
                                    .spans = sums[3],
-                                   .once_bytes = wr_min(sums[4], -low[1] - low[0]),
+                                   .once_bytes = wr_min(sums[4], -low[HI] - low[LO]),
                                    .once_runs = sums[5]};
     return code;
 }
@@ -322,17 +350,24 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return bytes / plan->aggregators + 1;
 }
 
-/* How many windows each aggregator may have under way; whether all of them fit. */
-static bool find_slots(wr_call *c, int64_t room)
+/* Whether the storage is left to the thread; the same on all ranks that have one. */
+static bool goes_away(const wr_call *c, const joint *all)
 {
-    int64_t overlap = c->port->tunables.overlap.which;
-    bool keeps =
-        c->op && c->op->form == WR_SPLIT && overlap != WR_OVERLAP_ALL && overlap != WR_OVERLAP_NONE;
+    int64_t price = wr_min(c->plan->price_alone, c->plan->price_together);
+    return all->away &&
+           (c->port->tunables.overlap.which != WR_OVERLAP_AUTO || price > WORTH_A_THREAD);
+}
+
+/* How many windows each aggregator may have under way; whether all of them fit. */
+static bool find_slots(wr_call *c, const joint *all)
+{
+    bool keeps = goes_away(c, all) && c->op && c->op->form == WR_SPLIT &&
+                 c->port->tunables.overlap.which != WR_OVERLAP_ALL;
     int64_t windows = most_of_realm(c->in, c->plan) / c->plan->window + 1;
     c->slots = 2;
     if (!keeps)
         return true;
-    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), room / c->plan->window));
+    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), all->room / c->plan->window));
     return windows <= c->slots;
 }
 
@@ -352,11 +387,9 @@ static int admit(wr_call *c, uint32_t turn)
     return code ? code : show_large(c, turn);
 }
 
-static void run_plan(wr_call *c, uint32_t turn, int64_t room)
+static void run_plan(wr_call *c, uint32_t turn, const joint *all)
 {
-    c->away = c->op && c->op->away;
-    if (c->away && c->port->tunables.overlap.which == WR_OVERLAP_AUTO)
-        c->away = wr_min(c->plan->price_alone, c->plan->price_together) > WORTH_A_THREAD;
+    c->away = c->op && c->op->away && goes_away(c, all);
     if (!c->plan->collective) {
         if (c->away && c->op->by == WR_BY_CALLERS)
             send_away(c, access_alone);
@@ -369,7 +402,7 @@ static void run_plan(wr_call *c, uint32_t turn, int64_t room)
         wr_rounds_messages(c);
         return;
     }
-    bool fits = find_slots(c, room);
+    bool fits = find_slots(c, all);
     int code = admit(c, turn);
     if (code)
         wr_call_fail(c, code, c->plan->lo);
@@ -441,7 +474,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     c.outcome.stop = INT64_MAX;
     log_plan(&c);
     if (all.wanted.active)
-        run_plan(&c, turn, all.room);
+        run_plan(&c, turn, &all);
     wr_call_stored(&c); /* others may still be in the storage */
     code = leave_all(&c);
     if (c.shared)

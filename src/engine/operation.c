@@ -74,12 +74,13 @@ int wr_operation_start(wr_operation *op, bool last_resort)
     op->errand = (wr_errand){.run = run, .user = op};
     op->stage = (wr_word){0};
     op->count = 0;
-    op->ticket = op->port->tickets;
+    op->ticket = op->together ? op->port->tickets : 0;
     op->by = choose(op);
     int code = wr_errand_start(&op->port->world->progress, &op->errand, op->by, last_resort);
     if (code)
         return code;
-    op->port->tickets += op->together;
+    if (op->together)
+        op->port->tickets++;
     if (op->by == WR_BY_CALLERS)
         wr_progress_move(&op->port->world->progress);
     return 0;

@@ -220,6 +220,20 @@ static bool find_known(const wr_costs *costs, const struct stat *folder, const w
     return false;
 }
 
+/* Storage that is slow because it was told to be is no faster for having been measured without. */
+static void slow_down(const wr_choice *fault, wr_storage_facts *facts)
+{
+    for (int i = 0; i < 2; i++) {
+        wr_cost *cost = &facts->cost[i];
+        if (fault->which == WR_FAULT_DELAY)
+            cost->call_ns += fault->number * 1000;
+        if (fault->which == WR_FAULT_BANDWIDTH) {
+            cost->mib_ns = wr_max(cost->mib_ns, ((int64_t)1000 << 20) / wr_max(fault->number, 1));
+            cost->scaling = 200;
+        }
+    }
+}
+
 void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunables,
                   const wr_log *log, wr_storage_facts *out)
 {
@@ -239,4 +253,5 @@ void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunabl
         costs->kept[place].facts = *out;
     }
     pthread_mutex_unlock(&costs->lock);
+    slow_down(&tunables->fault, out);
 }

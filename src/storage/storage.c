@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/arith.h"
@@ -252,6 +253,13 @@ int wr_transfer_check(const wr_storage *s, const wr_transfer *t)
             (long long)bytes);
     wr_error_note_file(s->path, wr_transfer_offset(t, t->done));
     return WEIR_EIO;
+}
+
+bool wr_storage_is_cached(const wr_storage *s, int64_t offset)
+{
+    char byte;
+    struct iovec one = {&byte, 1};
+    return s->plain_fd >= 0 && preadv2(s->plain_fd, &one, 1, offset, RWF_NOWAIT) >= 0;
 }
 
 int wr_storage_get_size(wr_storage *s, int64_t *size)

@@ -153,6 +153,9 @@ int wr_storage_run(wr_storage *s, wr_transfer *t);
  * too: who expects that looks at `done`. */
 int wr_transfer_check(const wr_storage *s, const wr_transfer *t);
 
+/* Whether reading the byte at `offset` needs no device; false where that is not known. */
+bool wr_storage_is_cached(const wr_storage *s, int64_t offset);
+
 int wr_storage_get_size(wr_storage *s, int64_t *size);
 int wr_storage_set_size(wr_storage *s, int64_t size);
 
