@@ -17,7 +17,9 @@
  * and the communicator where files are still open on it. */
 typedef struct keeper {
     wr_world *world;
-    bool freed; /* the communicator is */
+    bool freed;     /* the communicator is */
+    int pins;       /* threads that move the world's operations */
+    uint64_t round; /* the latest in which they were moved */
     struct keeper *next;
 } keeper;
 
@@ -27,9 +29,10 @@ static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 static keeper *keepers;
 static wr_costs costs; /* measured once, however many communicators there are */
 
-static void world_ended(void *user)
+static void world_ends(void *user)
 {
     keeper *k = user;
+    int tries = 0;
     pthread_mutex_lock(&lock);
     keeper **at = &keepers;
     while (*at && *at != k)
@@ -37,9 +40,40 @@ static void world_ended(void *user)
     if (*at)
         *at = k->next;
     k->world = NULL;
+    while (k->pins) {
+        pthread_mutex_unlock(&lock);
+        wr_backoff(&tries);
+        pthread_mutex_lock(&lock);
+    }
     pthread_mutex_unlock(&lock);
     if (k->freed)
         wr_free(k);
+}
+
+/* Moves what callers move in all worlds: who waits in one may be what another waits for. */
+static void move_worlds(void *unused)
+{
+    static uint64_t rounds;
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    const uint64_t round = ++rounds;
+    for (keeper *k = keepers; k;) {
+        if (k->round >= round) {
+            k = k->next;
+            continue;
+        }
+        wr_world *world = k->world;
+        k->round = round;
+        if (wr_progress_has_callers(&world->progress)) {
+            k->pins++;
+            pthread_mutex_unlock(&lock);
+            wr_progress_move(&world->progress);
+            pthread_mutex_lock(&lock);
+            k->pins--;
+            k = keepers; /* it may be on the list no more */
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static int comm_freed(MPI_Comm comm, int key, void *value, void *unused)
@@ -112,7 +146,7 @@ static int keep(MPI_Comm comm, wr_world *world)
     bool set = false;
     if (!code && k) {
         *k = (keeper){.world = world};
-        world->ended = world_ended;
+        world->ends = world_ends;
         world->user = k;
         set = PMPI_Comm_set_attr(comm, world_key, k) == MPI_SUCCESS;
         if (!set)
@@ -124,6 +158,7 @@ static int keep(MPI_Comm comm, wr_world *world)
         k->next = keepers;
         keepers = k;
         pthread_mutex_unlock(&lock);
+        world->transport->idle = move_worlds;
         return 0;
     }
     if (set) {
@@ -161,8 +196,5 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
 
 void weir_progress_poll(void)
 {
-    pthread_mutex_lock(&lock);
-    for (const keeper *k = keepers; k; k = k->next)
-        wr_progress_move(&k->world->progress);
-    pthread_mutex_unlock(&lock);
+    move_worlds(NULL);
 }

@@ -1,7 +1,7 @@
 /* Tasks by the contexts of the C library. */
 #include "base/task.h"
 
-#include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -140,6 +140,7 @@ void wr_task_set(wr_task *t, void (*run)(void *user), void *user)
     t->word = NULL;
     t->error = (weir_error){.rank = -1, .offset = -1};
     getcontext(&t->own);
+    sigfillset(&t->own.uc_sigmask); /* handlers of the program do not run on this stack */
     t->own.uc_stack.ss_sp = t->stack;
     t->own.uc_stack.ss_size = STACK;
     t->own.uc_link = NULL;

@@ -3,7 +3,7 @@
  * A task has a stack of its own. Whoever moves it along runs it until it waits or is over; a wait
  * inside (wait.h) leaves it and says what it waits for. So what has to proceed beside the caller's
  * own work, a bit at a time, is written as if it blocked. The error details of weir_error_last are
- * the task's own while it runs.
+ * the task's own while it runs, and signals are blocked.
  *
  * A task may be moved by different threads, one at a time. Code that runs in tasks must not leave
  * holding a mutex, nor keep the address of something thread-local (errno) across a wait. */

@@ -12,7 +12,7 @@
 
 #include "base/task.h"
 
-enum { YIELDS = 8, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
+enum { YIELDS = 32, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
 
 static void relax(void)
 {
@@ -135,7 +135,7 @@ static bool sleep_on_any(int count, const wr_awaited *awaited, int64_t microseco
     }
     long result =
         syscall(SYS_futex_waitv, words, count, 0, microseconds ? &until : NULL, CLOCK_MONOTONIC);
-    bool known = result >= 0 || errno != ENOSYS;
+    bool known = result >= 0 || errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
     for (int i = 0; i < count; i++)
         atomic_fetch_sub(&awaited[i].word->sleepers, 1);
     return known;

@@ -51,7 +51,10 @@ static bool next_transfer(direct *d, wr_transfer *out)
         count = wr_min(m.count, f.run / m.run);
         f.stride = m.run;
     }
-    run = wr_min(run, d->piece);
+    if (run > d->piece) {
+        run = d->piece;
+        count = 1;
+    }
     count = wr_max(1, wr_min(count, d->bite / run));
     *out = (wr_transfer){.direction = d->a->direction,
                          .offset = f.offset,

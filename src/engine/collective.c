@@ -367,24 +367,49 @@ static bool find_slots(wr_call *c, const joint *all)
     c->slots = 2;
     if (!keeps)
         return true;
-    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), all->room / c->plan->window));
+    int64_t fitting = all->room / wr_hall_slot_bytes(c->plan->window);
+    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), fitting));
     return windows <= c->slots;
 }
 
 /* [collective on the node] There is memory for the rounds, and large requests are told; or all
  * leave. */
-static int admit(wr_call *c, uint32_t turn)
+static int admit(wr_call *c, uint32_t turn, bool *fits)
 {
     wr_port *port = c->port;
-    const wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
+    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
     int code = 0;
     if (!wr_hall_fits(&port->hall, &need)) {
         code = wr_hall_open(&port->hall, &port->inner, &need);
-        int64_t kept = code || c->slots == 2 ? 0 : c->slots * c->plan->window;
+        if (code && need.slots > 2) { /* what a blocking call needs may be there */
+            need.slots = c->slots = 2;
+            *fits = false;
+            code = wr_hall_open(&port->hall, &port->inner, &need);
+        }
+        int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
         atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
         port->in_flight = kept;
     }
     return code ? code : show_large(c, turn);
+}
+
+/* Message rounds as an errand. */
+static void exchange_away(void *user)
+{
+    wr_rounds_messages(user);
+}
+
+/* Callers make message rounds themselves, unless they do not fit memory and the thread may. */
+static void run_messages(wr_call *c)
+{
+    bool fits = most_of_realm(c->in, c->plan) <= c->plan->window;
+    int64_t kept = c->away ? 3 * c->plan->window : 0;
+    atomic_fetch_add(&c->port->world->in_flight, kept);
+    if (c->away && !fits && c->op->by == WR_BY_CALLERS && c->port->world->transport->multiple)
+        send_away(c, exchange_away);
+    else
+        wr_rounds_messages(c);
+    atomic_fetch_sub(&c->port->world->in_flight, kept);
 }
 
 static void run_plan(wr_call *c, uint32_t turn, const joint *all)
@@ -399,11 +424,11 @@ static void run_plan(wr_call *c, uint32_t turn, const joint *all)
     }
     find_desks(c);
     if (wr_port_by_messages(c->port)) {
-        wr_rounds_messages(c);
+        run_messages(c);
         return;
     }
     bool fits = find_slots(c, all);
-    int code = admit(c, turn);
+    int code = admit(c, turn, &fits);
     if (code)
         wr_call_fail(c, code, c->plan->lo);
     else
@@ -411,14 +436,16 @@ static void run_plan(wr_call *c, uint32_t turn, const joint *all)
 }
 
 /* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
- * window at a time, one as large as it can be, to be left to the storage as a whole. */
-static void fit_window(const wr_port *port, const wr_operation *op, int64_t room, wr_plan_input *in)
+ * window at a time, with two parts of others beside it, one as large as it can be, to be left to
+ * the storage as a whole. */
+static void fit_window(const wr_port *port, const wr_operation *op, const joint *all,
+                       wr_plan_input *in)
 {
     if (!op || op->form == WR_BLOCKING || !port->tunables.overlap_memory)
         return;
-    int64_t most = wr_max(SMALLEST_WINDOW, room / 2);
+    int64_t most = all->room / 3;
     in->window = wr_min(in->window, wr_max(SMALLEST_WINDOW, port->tunables.overlap_memory / 2));
-    if (wr_port_by_messages(port) && op->form == WR_SPLIT &&
+    if (all->away && op->form == WR_SPLIT && wr_port_by_messages(port) &&
         port->tunables.overlap.which != WR_OVERLAP_ALL && most > in->window) {
         in->window = wr_min(most, in->wanted.hi - in->wanted.lo + 1);
         in->buffer = wr_max(in->buffer, 2 * in->window);
@@ -461,7 +488,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     if (code)
         return code;
     wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);
-    fit_window(port, op, all.room, &in);
+    fit_window(port, op, &all, &in);
     code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */

@@ -23,14 +23,14 @@ static int64_t head_bytes(const wr_hall *hall)
     return round_up((int64_t)sizeof(wr_desk) + hall->slots * (int64_t)sizeof(wr_slot), PAGE);
 }
 
-static int64_t slot_bytes(const wr_hall *hall)
+int64_t wr_hall_slot_bytes(int64_t window)
 {
-    return WR_COVER_ROOM + round_up(hall->window, PAGE);
+    return WR_COVER_ROOM + round_up(window, PAGE);
 }
 
 static int64_t desk_bytes(const wr_hall *hall)
 {
-    return head_bytes(hall) + hall->slots * slot_bytes(hall);
+    return head_bytes(hall) + hall->slots * wr_hall_slot_bytes(hall->window);
 }
 
 bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need)
@@ -79,7 +79,8 @@ wr_desk *wr_hall_desk(const wr_hall *hall, int desk)
 
 static char *cover_room(const wr_hall *hall, int desk, int slot)
 {
-    return (char *)wr_hall_desk(hall, desk) + head_bytes(hall) + slot * slot_bytes(hall);
+    return (char *)wr_hall_desk(hall, desk) + head_bytes(hall) +
+           slot * wr_hall_slot_bytes(hall->window);
 }
 
 char *wr_hall_buffer(const wr_hall *hall, int desk, int slot)

@@ -52,6 +52,9 @@ typedef struct wr_hall_need {
     int64_t window;
 } wr_hall_need;
 
+/* Of one window: its buffer, and room for the description of its cover. */
+int64_t wr_hall_slot_bytes(int64_t window);
+
 bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need);
 
 /* [collective on the node] Makes room, unless it is there already. */

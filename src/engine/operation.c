@@ -64,7 +64,8 @@ static bool may_overlap(const wr_operation *op)
 static enum wr_mover choose(wr_operation *op)
 {
     bool split = op->form == WR_SPLIT && op->together;
-    op->away = may_overlap(op) && wr_progress_thread(&op->port->world->progress);
+    op->away = may_overlap(op) && op->port->tunables.progress.which == WR_PROGRESS_THREAD &&
+               wr_progress_thread(&op->port->world->progress);
     bool all = !split || op->port->tunables.overlap.which == WR_OVERLAP_ALL;
     return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
 }

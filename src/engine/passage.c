@@ -7,11 +7,11 @@
 enum { DEPTH = 4 }; /* windows with the storage at a time */
 
 /* What a clerk has with the storage. */
-typedef struct desk {
+typedef struct load {
     wr_port *port;
     int count;
     wr_passage *at[DEPTH];
-} desk;
+} load;
 
 static wr_passage *take(wr_clerk *c)
 {
@@ -55,46 +55,48 @@ static bool is_complete(const wr_passage *p)
     return true;
 }
 
-static void tell(const desk *d, wr_passage *p)
+static void tell(const load *l, wr_passage *p)
 {
     if (p->code)
         wr_error_take(&p->error);
-    wr_progress_tell(&d->port->world->progress, &p->over, p->bell);
+    if (p->locked) /* here, because its owner may come back much later */
+        wr_port_unlock_window(l->port, p->locked, p->scattered);
+    wr_progress_tell(&l->port->world->progress, &p->over, p->bell);
 }
 
 /* With the storage held, as are all below. */
-static void begin(desk *d, wr_passage *p)
+static void begin(load *l, wr_passage *p)
 {
     p->code = 0;
     p->valid = INT64_MAX;
     if (!lay_out(p)) {
-        p->code = wr_port_move_held(d->port, p->direction, p->cover, p->buffer, &p->valid);
-        tell(d, p);
+        p->code = wr_port_move_held(l->port, p->direction, p->cover, p->buffer, &p->valid);
+        tell(l, p);
         return;
     }
     p->pending = p->used;
-    d->at[d->count++] = p;
+    l->at[l->count++] = p;
     for (int i = 0; i < p->used; i++)
-        wr_storage_submit(d->port->storage, &p->transfers[i]);
+        wr_storage_submit(l->port->storage, &p->transfers[i]);
 }
 
 /* What has come back as a whole; the storage must be at rest before what is missing is looked at.
  */
-static void end_some(desk *d)
+static void end_some(load *l)
 {
     int left = 0;
-    for (int i = 0; i < d->count; i++) {
-        wr_passage *p = d->at[i];
+    for (int i = 0; i < l->count; i++) {
+        wr_passage *p = l->at[i];
         if (!p->pending && !is_complete(p)) {
-            wr_port_reap_all(d->port);
-            p->code = wr_port_look(d->port, p->used, p->transfers, &p->valid);
+            wr_port_reap_all(l->port);
+            p->code = wr_port_look(l->port, p->used, p->transfers, &p->valid);
         }
         if (p->pending)
-            d->at[left++] = p;
+            l->at[left++] = p;
         else
-            tell(d, p);
+            tell(l, p);
     }
-    d->count = left;
+    l->count = left;
 }
 
 static void run(void *user)
@@ -102,20 +104,20 @@ static void run(void *user)
     wr_port *port = user;
     wr_clerk *c = &port->clerk;
     wr_waiter waiter = {.leaves = true};
-    desk d = {.port = port};
+    load l = {.port = port};
     while (!is_dismissed(c)) {
         uint32_t called = wr_word_get(&c->call);
         wr_passage *p;
         pthread_mutex_lock(&port->moving);
-        while (d.count < DEPTH && (p = take(c)))
-            begin(&d, p);
-        bool busy = d.count;
-        end_some(&d); /* others may have found them */
-        if (d.count) {
+        while (l.count < DEPTH && (p = take(c)))
+            begin(&l, p);
+        bool busy = l.count;
+        end_some(&l); /* others may have found them */
+        if (l.count) {
             const wr_transfer *t = wr_storage_reap(port->storage, true);
             if (t)
                 wr_passage_note(t);
-            end_some(&d);
+            end_some(&l);
         }
         pthread_mutex_unlock(&port->moving);
         if (busy)

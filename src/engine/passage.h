@@ -19,7 +19,9 @@ typedef struct wr_passage {
     enum wr_direction direction;
     const weir_pattern *cover; /* borrowed until it is over, as is the next */
     char *buffer;
-    wr_word *bell; /* rung when it is over */
+    wr_word *bell;           /* rung when it is over */
+    const wr_window *locked; /* unlocked when it is over, or NULL */
+    bool scattered;          /* as wr_port_unlock_window has it */
     /* how it went, as wr_port_move says */
     int code;
     weir_error error;

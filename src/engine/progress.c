@@ -33,6 +33,8 @@ static void finish(wr_progress *p, enum wr_mover by, wr_errand *e)
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
+    if (by == WR_BY_CALLERS)
+        p->callers--;
     if (p->spares < WR_SPARES)
         p->spare[p->spares++] = e->task;
     else
@@ -162,8 +164,6 @@ static bool start_thread(wr_progress *p)
 
 bool wr_progress_thread(wr_progress *p)
 {
-    if (p->tunables->progress.which != WR_PROGRESS_THREAD)
-        return false;
     pthread_mutex_lock(&p->lock);
     bool running = start_thread(p);
     pthread_mutex_unlock(&p->lock);
@@ -191,6 +191,8 @@ int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_re
         while (*at)
             at = &(*at)->next;
         *at = e;
+        if (by == WR_BY_CALLERS)
+            p->callers++;
     }
     pthread_mutex_unlock(&p->lock);
     if (!code && by == WR_BY_THREAD) {
@@ -202,33 +204,38 @@ int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_re
 
 void wr_progress_move(wr_progress *p)
 {
-    if (wr_task_current() || pthread_mutex_trylock(&p->turn))
+    if (!wr_progress_has_callers(p) || wr_task_current() || pthread_mutex_trylock(&p->turn))
         return;
     while (move_all(p, WR_BY_CALLERS))
         ;
     pthread_mutex_unlock(&p->turn);
 }
 
-static bool has_callers(wr_progress *p)
+/* One turn of a caller that waits for a word. Only who moves looks at what the errands wait for:
+ * others may end and go meanwhile. */
+static void move_and_nap(wr_progress *p, wr_word *word, uint32_t seen)
 {
-    pthread_mutex_lock(&p->lock);
-    bool any = p->first[WR_BY_CALLERS];
-    pthread_mutex_unlock(&p->lock);
-    return any;
+    wr_awaited awaited[MOST_WORDS] = {{word, seen}};
+    bool moves = !pthread_mutex_trylock(&p->turn), look = false;
+    int count = 1;
+    if (moves) {
+        while (move_all(p, WR_BY_CALLERS))
+            ;
+        count = collect(p, WR_BY_CALLERS, 1, awaited, &look);
+    }
+    if (wr_word_get(word) == seen)
+        wr_nap_any(count, awaited, LOOK_US);
+    if (moves)
+        pthread_mutex_unlock(&p->turn);
 }
 
 void wr_progress_wait(wr_progress *p, wr_word *word, uint32_t seen)
 {
     wr_waiter waiter = wr_transport_waiter(p->transport, true);
-    while (!wr_task_current() && wr_word_get(word) == seen && has_callers(p)) {
-        wr_progress_move(p);
-        if (wr_word_get(word) != seen)
-            break;
-        wr_awaited awaited[MOST_WORDS] = {{word, seen}};
-        bool look = false;
-        int count = collect(p, WR_BY_CALLERS, 1, awaited, &look);
-        wr_nap_any(count, awaited, LOOK_US);
-        p->transport->ops->poke(p->transport);
+    while (!wr_task_current() && wr_word_get(word) == seen && wr_progress_has_callers(p)) {
+        move_and_nap(p, word, seen);
+        if (waiter.poke)
+            waiter.poke(waiter.user);
     }
     wr_wait(word, seen, &waiter);
 }
@@ -244,10 +251,8 @@ void wr_progress_stop(wr_progress *p)
         pthread_join(p->thread, NULL);
         p->running = false;
     }
-    while (p->first[WR_BY_THREAD])
-        finish(p, WR_BY_THREAD, p->first[WR_BY_THREAD]);
-    while (p->first[WR_BY_CALLERS])
-        finish(p, WR_BY_CALLERS, p->first[WR_BY_CALLERS]);
+    p->first[WR_BY_THREAD] = p->first[WR_BY_CALLERS] = NULL;
+    p->callers = 0;
 }
 
 void wr_progress_close(wr_progress *p)

@@ -34,6 +34,7 @@ typedef struct wr_progress {
     pthread_mutex_t lock;        /* of the lists */
     pthread_mutex_t turn;        /* held by the caller that moves */
     wr_errand *first[2];         /* by mover, in the order they were started */
+    _Atomic int callers;         /* errands in the second list */
     int spares;                  /* tasks to be used again, the last */
     wr_task *spare[WR_SPARES];   /* of them only where there is no memory for another */
     pthread_t thread;
@@ -44,12 +45,13 @@ typedef struct wr_progress {
 /* 0 or WEIR_ENOMEM. */
 int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables *tunables);
 
-/* Stops the thread and drops what is not over where it stands, for ever. */
+/* Stops the thread; what is not over stays where it stands, for ever, with its memory, which
+ * messages and transfers under way may still use. For the end of a program. */
 void wr_progress_stop(wr_progress *p);
 
 void wr_progress_close(wr_progress *p);
 
-/* Whether the thread can be had: it is not forbidden, and runs or could be started. */
+/* Whether the thread can be had: it runs or could be started. */
 bool wr_progress_thread(wr_progress *p);
 
 /* Starts e->run(e->user). WEIR_ENOMEM: nothing is started. `last_resort` uses the last spare task,
@@ -62,6 +64,11 @@ bool wr_errand_is_over(wr_progress *p, wr_errand *e);
  * says that it is set, neither is touched any more. */
 void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell);
 bool wr_progress_told(wr_progress *p, const wr_word *word);
+
+static inline bool wr_progress_has_callers(const wr_progress *p)
+{
+    return p->callers > 0;
+}
 
 /* Moves callers' errands as far as they come without waiting; does nothing within a task, or while
  * another thread does it. */

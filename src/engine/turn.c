@@ -22,6 +22,8 @@ static int move(const wr_call *c, wr_turn *turn, enum wr_direction direction, ch
         p->cover = cover;
         p->buffer = buffer;
         p->bell = c->bell;
+        p->locked = direction == WR_WRITE && turn->locked ? &turn->window : NULL;
+        p->scattered = c->plan->period;
         if (!c->away || wr_passage_start(c->port, p))
             return wr_port_move(c->port, direction, cover, buffer, &turn->valid);
         turn->away = true;
@@ -29,6 +31,7 @@ static int move(const wr_call *c, wr_turn *turn, enum wr_direction direction, ch
     if (!wr_passage_is_over(c->port, p))
         return WR_AWAY;
     turn->away = false;
+    turn->locked = turn->locked && !p->locked;
     turn->valid = p->valid;
     return p->code ? wr_error_raise(&p->error) : 0;
 }

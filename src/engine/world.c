@@ -120,12 +120,10 @@ void wr_world_close(wr_world *w)
     if (!w)
         return;
     wr_transport *t = w->transport;
-    void (*ended)(void *user) = w->ended;
-    void *user = w->user;
+    if (w->ends)
+        w->ends(w->user);
     wr_world_release(w);
     wr_transport_close(t);
-    if (ended)
-        ended(user);
 }
 
 void wr_world_release(wr_world *w)

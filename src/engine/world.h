@@ -59,8 +59,8 @@ typedef struct wr_world {
     _Atomic int64_t in_flight;                   /* and the memory that they keep */
     pthread_mutex_t lock;                        /* of what follows */
     wr_lodger *lodgers;
-    bool orphan;               /* its communicator is gone: it ends with its last lodger */
-    void (*ended)(void *user); /* or NULL: called when it has */
+    bool orphan;              /* its communicator is gone: it ends with its last lodger */
+    void (*ends)(void *user); /* or NULL: called before it does; nobody uses it afterwards */
     void *user;
 } wr_world;
 

@@ -178,11 +178,11 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
 /* Everything but the memory of the file itself, by local actions. */
 static void let_go(weir_file *f)
 {
+    wr_storage_close(f->port.storage); /* first: what it has under way uses the rest */
+    f->port.storage = NULL;
     for (int i = 0; i < 2; i++)
         wr_course_release(&f->port.course[i]);
     wr_port_close_regions(&f->port);
-    wr_storage_close(f->port.storage);
-    f->port.storage = NULL;
     wr_channel_close(&f->port.channel);
 }
 
@@ -198,6 +198,7 @@ static void discard(weir_file *f)
 {
     if (f->split)
         weir_wait(&f->split, NULL);
+    wr_free(f->spare);
     pthread_mutex_destroy(&f->port.moving);
     pthread_mutex_destroy(&f->port.clerk.lock);
     pthread_mutex_destroy(&f->lock);
@@ -266,8 +267,12 @@ int weir_file_close(weir_file *file)
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
     wr_file_finish(file, false);
     wr_clerk_dismiss(&file->port);
+    int begun = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
+    weir_error error = *weir_error_last();
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
+    if (begun)
+        code = wr_error_raise(&error);
     file->port.storage = NULL;
     code = wr_council_agree(&file->port.channel, code);
     wr_channel_barrier(&file->port.channel, &waiter);
@@ -323,6 +328,7 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     int64_t counted = 0;
     if (check_alive(f))
         return WEIR_ETRANSPORT;
+    wr_transport_idle(f->port.world->transport);
     if (!code)
         code = wr_file_check(f, a);
     if (together && !wr_port_is_idle(&f->port)) {
@@ -385,8 +391,10 @@ int weir_file_write(weir_file *file, const weir_pattern *where, const weir_patte
 
 int weir_file_get_size(weir_file *file, int64_t *size)
 {
-    int code = check_alive(file);
-    return code ? code : wr_storage_get_size(file->port.storage, size);
+    if (check_alive(file))
+        return WEIR_ETRANSPORT;
+    wr_transport_idle(file->port.world->transport);
+    return wr_storage_get_size(file->port.storage, size);
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */

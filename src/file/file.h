@@ -9,7 +9,9 @@
 struct weir_request {
     wr_operation op;
     weir_file *file;    /* NULL: it is over, and op has what it came to */
-    weir_request *next; /* of the file; copies of the patterns lie behind the request */
+    weir_request *next; /* of the file; copies of the patterns lie behind the request, */
+    bool spare;         /* unless there was no memory for them: then it has */
+    wr_run_pattern nothing;
 };
 
 struct weir_file {
@@ -19,8 +21,7 @@ struct weir_file {
     weir_request *split;    /* begun, or NULL */
     pthread_mutex_t lock;   /* of what follows */
     weir_request *requests; /* started, and not known to be over */
-    weir_request spare;     /* for one that there is no memory for */
-    bool spared;            /* that it is in use */
+    weir_request *spare;    /* for a collective one that there is no memory for, or NULL */
 };
 
 typedef struct wr_opening {

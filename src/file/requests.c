@@ -33,30 +33,20 @@ static weir_request *make(const wr_access_request *a)
     return r;
 }
 
-/* For a rank that has no memory for its request and must take part: the file's own. */
+/* For a rank that has no memory for its request and must take part: one that was laid by. */
 static weir_request *make_spare(weir_file *f, const wr_access_request *a)
 {
-    static wr_run_pattern nothing;
-    pthread_mutex_lock(&f->lock);
-    weir_request *r = f->spared ? NULL : &f->spare;
-    f->spared = true;
-    pthread_mutex_unlock(&f->lock);
+    weir_request *r = f->spare;
+    f->spare = NULL;
     if (!r)
         return NULL;
-    const weir_pattern *none = wr_run_pattern_set(&nothing, 0, 0);
-    *r = (weir_request){
-        .op.a = {.direction = a->direction, .file = none, .memory = none, .base = a->base}};
+    *r = (weir_request){.spare = true};
+    const weir_pattern *none = wr_run_pattern_set(&r->nothing, 0, 0);
+    r->op.a = (wr_access_request){
+        .direction = a->direction, .file = none, .memory = none, .base = a->base};
     r->op.code = WEIR_ENOMEM;
     r->op.error = *weir_error_last();
     return r;
-}
-
-static void drop(weir_file *f, weir_request *r)
-{
-    if (f && r == &f->spare)
-        f->spared = false;
-    else
-        wr_free(r);
 }
 
 static void enlist(weir_file *f, weir_request *r)
@@ -65,6 +55,14 @@ static void enlist(weir_file *f, weir_request *r)
     r->next = f->requests;
     f->requests = r;
     pthread_mutex_unlock(&f->lock);
+}
+
+static weir_request *first_of(weir_file *f)
+{
+    pthread_mutex_lock(&f->lock);
+    weir_request *r = f->requests;
+    pthread_mutex_unlock(&f->lock);
+    return r;
 }
 
 static void strike(weir_file *f, weir_request *r)
@@ -83,31 +81,37 @@ static int start(weir_file *f, weir_request *r, bool together, enum wr_form form
     r->op.port = &f->port;
     r->op.together = together;
     r->op.form = form;
-    return wr_operation_start(&r->op, r == &f->spare);
+    return wr_operation_start(&r->op, r->spare);
+}
+
+/* Starts it, or frees it. */
+static weir_request *try_start(weir_file *f, weir_request *r, bool together, enum wr_form form)
+{
+    if (r && start(f, r, together, form)) {
+        wr_free(r);
+        return NULL;
+    }
+    return r;
 }
 
 int wr_file_start(weir_file *f, const wr_access_request *a, bool together, enum wr_form form,
                   weir_request **out)
 {
     int code = wr_file_check(f, a);
+    if (code != WEIR_ETRANSPORT)
+        wr_transport_idle(f->port.world->transport);
     if (code && (code == WEIR_ETRANSPORT || !together))
         return code;
+    if (!f->spare && together)
+        f->spare = wr_alloc(sizeof *f->spare);
     weir_request *r = make(a);
     if (r && code) {
         r->op.code = code;
         r->op.error = *weir_error_last();
     }
-    if (r && start(f, r, together, form)) {
-        drop(f, r);
-        r = NULL;
-    }
-    if (!r && together) {
-        r = make_spare(f, a);
-        if (r && start(f, r, together, form)) {
-            drop(f, r);
-            r = NULL;
-        }
-    }
+    r = try_start(f, r, together, form);
+    if (!r && together)
+        r = try_start(f, make_spare(f, a), together, form);
     if (!r)
         return WEIR_ENOMEM;
     enlist(f, r);
@@ -133,12 +137,11 @@ static void detach(weir_request *r)
 static int take_result(weir_request **request, int64_t *count)
 {
     weir_request *r = *request;
-    weir_file *f = r->file;
     detach(r);
     int code = r->op.code ? wr_error_raise(&r->op.error) : 0;
     if (count)
         *count = r->op.count;
-    drop(f, r);
+    wr_free(r);
     *request = NULL;
     return code;
 }
@@ -164,7 +167,7 @@ int weir_test(weir_request **request, int *over, int64_t *count)
     if (!r)
         return 0;
     if (r->file) {
-        wr_progress_move(&r->file->port.world->progress);
+        wr_transport_idle(r->file->port.world->transport);
         *over = wr_operation_is_over(&r->op);
     }
     return *over ? take_result(request, count) : 0;
@@ -183,8 +186,8 @@ int weir_waitall(int number, weir_request **requests, int64_t *counts)
 
 void wr_file_finish(weir_file *f, bool ended)
 {
-    while (f->requests) {
-        weir_request *r = f->requests;
+    weir_request *r;
+    while ((r = first_of(f))) {
         if (!ended) {
             wr_operation_wait(&r->op);
         } else if (wr_word_get(&r->op.stage) != WR_OVER) {

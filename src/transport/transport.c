@@ -57,15 +57,19 @@ static void poke(void *user)
 {
     wr_transport *t = user;
     t->ops->poke(t);
-    if (t->idle)
+    wr_transport_idle(t);
+}
+
+void wr_transport_idle(wr_transport *t)
+{
+    if (t->idle && !wr_task_current())
         t->idle(t->idle_user);
 }
 
 void wr_transport_rest(wr_transport *t, int *tries)
 {
     wr_backoff(tries);
-    if (t->idle && !wr_task_current())
-        t->idle(t->idle_user);
+    wr_transport_idle(t);
 }
 
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke)

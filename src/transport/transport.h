@@ -106,6 +106,9 @@ void wr_transport_close(wr_transport *t);
 /* How to wait for a word in a region. `may_poke`: this thread may call MPI. */
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
 
+/* What is also done while waiting; nothing within a task. */
+void wr_transport_idle(wr_transport *t);
+
 /* Between two looks at messages: wr_backoff, and what else is done while waiting. */
 void wr_transport_rest(wr_transport *t, int *tries);
 

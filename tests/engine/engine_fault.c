@@ -1,5 +1,5 @@
 /* Faults during collective calls of all forms, with ranks as threads: whatever transfer or
- * allocation fails on whatever rank, wherever the storage is accessed from, all ranks return the same error, nobody hangs, the file holds old or new bytes
+ * allocation (of the calling thread) fails on whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes
  * where it was touched and is as it was elsewhere, and the handle can be used on. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -100,16 +100,15 @@ static void random_hints(rng *r, scene *s)
     snprintf(s->hints, sizeof s->hints,
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
              "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld;"
-             "overlap=%s;overlap_memory=%lld",
+             "overlap=%s;overlap_memory=%lld;progress=%s",
              s->storage, realms[rng_within(r, 0, 3)], access[rng_within(r, 0, 4)],
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
              rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
              (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
-             (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26));
+             (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
+             rng_chance(r, 20) ? "poll" : "thread");
     wr_tunables_init(&s->tunables);
-    if (rng_chance(r, 20))
-        s->tunables.progress.which = WR_PROGRESS_POLL;
     s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
 }
 

@@ -136,7 +136,12 @@ int main(int argc, char **argv)
     check_growth(path, "overlap=auto", refused);
     check_close(path);
     check_within(0);
-    /* MPI ends while half of the ranks have started something: it is lost, and told to be */
+    /* MPI ends while the storage is at work for a split access, and while half of the ranks have
+     * started something else: both are lost, and told to be */
+    weir_file *paced;
+    CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE,
+                          "fault=bandwidth:1;window=1000;collective=always;overlap=io", &paced));
+    CHECK(!weir_file_write_all_begin(paced, where, memory, data));
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, NULL, &f));
     bool starts = ranks > 1 && rank % 2 == 0;
     if (starts)
@@ -148,6 +153,8 @@ int main(int argc, char **argv)
     if (starts)
         CHECK_EQUAL(weir_wait(&request, NULL), WEIR_ETRANSPORT);
     CHECK_EQUAL(weir_file_close(f), WEIR_ETRANSPORT);
+    CHECK_EQUAL(weir_file_write_all_end(paced, NULL), WEIR_ETRANSPORT);
+    CHECK_EQUAL(weir_file_close(paced), WEIR_ETRANSPORT);
     weir_pattern_free(where);
     weir_pattern_free(memory);
     weir_pattern_free(unequal);

@@ -133,6 +133,31 @@ static void wait_elsewhere(bool write)
         finish(request);
 }
 
+/* What was begun holds nobody up who writes between the bytes of it. */
+static void write_between(bool write)
+{
+    weir_pattern *halves, *half, *gap, *one;
+    if (!write)
+        return;
+    CHECK(!weir_pattern_strided((int64_t)rank * PIECE, PIECES, PIECE / 2, (int64_t)ranks * PIECE,
+                                &halves));
+    CHECK(!weir_pattern_strided(0, PIECES, PIECE / 2, PIECE, &half));
+    CHECK(!weir_pattern_contiguous((int64_t)rank * PIECE + PIECE / 2, 1, &gap));
+    CHECK(!weir_pattern_contiguous(PIECE / 2, 1, &one));
+    CHECK(!weir_file_write_all_begin(files[0], halves, half, data[0]));
+    if (first()) {
+        receive();
+    } else {
+        CHECK(!weir_file_write(files[0], gap, one, data[0], NULL));
+        send();
+    }
+    CHECK(!weir_file_write_all_end(files[0], NULL));
+    weir_pattern_free(halves);
+    weir_pattern_free(half);
+    weir_pattern_free(gap);
+    weir_pattern_free(one);
+}
+
 /* A blocking call behind nonblocking ones, and all of them done by the time of close. */
 static void queue_up(bool write)
 {
@@ -151,12 +176,14 @@ static void check_data(int file)
         CHECK(data[file][i] == (char)(i * 7 + rank + file));
 }
 
-static void run_programs(const char *hints)
+static void run_programs(const char *hints, MPI_Comm other)
 {
+    const MPI_Comm comms[] = {MPI_COMM_WORLD, other};
     static void (*const programs[])(bool write) = {start_then_send, send_into_call, access_beside,
-                                                   cross_files,     wait_elsewhere, queue_up};
+                                                   cross_files,     wait_elsewhere, write_between,
+                                                   queue_up};
     for (int i = 0; i < 2; i++) {
-        CHECK(!weir_file_open(MPI_COMM_WORLD, paths[i],
+        CHECK(!weir_file_open(comms[i], paths[i],
                               WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_TRUNCATE, hints,
                               &files[i]));
         for (int64_t k = 0; k < PIECE * PIECES; k++)
@@ -186,8 +213,11 @@ int main(int argc, char **argv)
         "overlap=auto;overlap_memory=100000;collective=always;access=sieve",
         "overlap=all;storage=posix;collective=always;window=20000",
         "overlap=auto;exchange=p2p;collective=always",
-        "overlap=all;exchange=p2p;collective=always;window=30000"};
+        "overlap=all;exchange=p2p;collective=always;window=30000",
+        "overlap=io;collective=always;access=sieve;progress=poll",
+        "overlap=io;collective=always;access=sieve;fault=bandwidth:50"};
     int level = argc > 1 ? atoi(argv[1]) : 0, provided;
+    MPI_Comm other;
     MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -200,8 +230,12 @@ int main(int argc, char **argv)
     CHECK(!weir_pattern_strided((int64_t)rank * PIECE, PIECES, PIECE, (int64_t)ranks * PIECE,
                                 &where));
     CHECK(!weir_pattern_contiguous(0, PIECE * PIECES, &memory));
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        run_programs(hints[i]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        run_programs(hints[i], MPI_COMM_WORLD);
+        run_programs(hints[i], other);
+    }
+    MPI_Comm_free(&other);
     if (rank == 0)
         for (int i = 0; i < 2; i++)
             unlink(paths[i]);

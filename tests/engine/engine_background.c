@@ -1,0 +1,197 @@
+/* What random scenes do not reach, with ranks as threads: runs too long to be moved in one piece
+ * in the background; several threads of a rank with operations in flight on one world; an error of
+ * a split access that nobody ended; memory that is not there. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/file.h"
+#include "storage/storage_support.h"
+#include "transport/local.h"
+
+enum { MIB = 1 << 20, RUN = 6 * MIB, STRIDE = 8 * MIB, RUNS = 3, THREADS = 3, ROUNDS = 40 };
+
+static const char path[] = "engine-background";
+
+static char byte_of(int64_t i)
+{
+    return (char)(i * 5 + i / 4093);
+}
+
+static weir_file *open_file(wr_world *w, const char *name, const char *hints)
+{
+    weir_file *f;
+    CHECK(!wr_file_open(w, name, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
+    return f;
+}
+
+/* Runs longer than any piece, from memory in one run and in runs of another length. */
+static void test_long_runs(wr_transport *t, void *unused)
+{
+    (void)unused;
+    wr_world *w;
+    wr_tunables tunables;
+    weir_pattern *where, *whole, *parts;
+    weir_request *request;
+    int64_t count;
+    char *data = malloc(RUN * RUNS), *back = malloc(2 * RUN * RUNS);
+    CHECK(data && back);
+    for (int64_t i = 0; i < (int64_t)RUN * RUNS; i++)
+        data[i] = byte_of(i);
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    weir_file *f = open_file(w, path, "storage=mem");
+    CHECK(!weir_pattern_strided(0, RUNS, RUN, STRIDE, &where));
+    CHECK(!weir_pattern_contiguous(0, (int64_t)RUN * RUNS, &whole));
+    CHECK(!weir_pattern_strided(0, 2, (int64_t)RUN * RUNS / 2, (int64_t)RUN * RUNS, &parts));
+    CHECK(!weir_file_iwrite(f, where, whole, data, &request));
+    CHECK(!weir_wait(&request, &count));
+    CHECK_EQUAL(count, (int64_t)RUN * RUNS);
+    CHECK(!weir_file_read_begin(f, where, parts, back));
+    CHECK(!weir_file_read_end(f, &count));
+    CHECK_EQUAL(count, (int64_t)RUN * RUNS);
+    for (int64_t i = 0; i < (int64_t)RUN * RUNS; i++) {
+        int64_t half = (int64_t)RUN * RUNS / 2;
+        CHECK(back[i / half * 2 * half + i % half] == byte_of(i));
+    }
+    CHECK(!weir_file_close(f));
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(whole);
+    weir_pattern_free(parts);
+    free(data);
+    free(back);
+}
+
+/* One thread of a rank, with a file of its own. */
+typedef struct user {
+    wr_world *world;
+    weir_file *file;
+    int number, rank, ranks;
+} user;
+
+static void *use(void *argument)
+{
+    user *u = argument;
+    weir_pattern *where, *memory;
+    char data[4000], back[4000];
+    CHECK(!weir_pattern_strided((int64_t)u->rank * 40, 100, 40, (int64_t)u->ranks * 40, &where));
+    CHECK(!weir_pattern_contiguous(0, sizeof data, &memory));
+    for (int round = 0; round < ROUNDS; round++) {
+        weir_request *request;
+        memset(data, u->number * 50 + u->rank * 10 + round % 7, sizeof data);
+        memset(back, 0, sizeof back);
+        if (round % 2) {
+            CHECK(!weir_file_write_all_begin(u->file, where, memory, data));
+            CHECK(!weir_file_write_all_end(u->file, NULL));
+        } else {
+            CHECK(!weir_file_iwrite_all(u->file, where, memory, data, &request));
+            CHECK(!weir_wait(&request, NULL));
+        }
+        CHECK(!weir_file_iread_all(u->file, where, memory, back, &request));
+        CHECK(!weir_wait(&request, NULL));
+        CHECK(!memcmp(data, back, sizeof data));
+    }
+    weir_pattern_free(where);
+    weir_pattern_free(memory);
+    return NULL;
+}
+
+static void test_threads(wr_transport *t, void *hints)
+{
+    wr_world *w;
+    wr_tunables tunables;
+    user users[THREADS];
+    pthread_t threads[THREADS];
+    char name[THREADS][60];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    for (int i = 0; i < THREADS; i++) {
+        snprintf(name[i], sizeof name[i], "%s-%d", path, i);
+        users[i] = (user){w, open_file(w, name[i], hints), i, t->rank, t->size};
+    }
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_create(&threads[i], NULL, use, &users[i]));
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_join(threads[i], NULL));
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!weir_file_close(users[i].file));
+    wr_world_release(w);
+}
+
+/* Closed without _end: close tells. */
+static void test_not_ended(wr_transport *t, void *unused)
+{
+    (void)unused;
+    wr_world *w;
+    wr_tunables tunables;
+    weir_pattern *where, *memory;
+    static const char data[100];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    weir_file *f = open_file(w, path, "storage=mem;collective=always;fault=eio:1");
+    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
+    CHECK(!weir_pattern_contiguous(0, 100, &memory));
+    CHECK(!weir_file_write_all_begin(f, where, memory, data));
+    CHECK_EQUAL(weir_file_write_all_begin(f, where, memory, data), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_read_all_end(f, NULL), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_close(f), WEIR_EIO);
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(memory);
+}
+
+/* No memory for a request: all ranks are told by wait, also after the file is closed. */
+static void test_no_memory(wr_transport *t, void *unused)
+{
+    (void)unused;
+    wr_world *w;
+    wr_tunables tunables;
+    weir_pattern *where, *memory;
+    weir_request *first, *second;
+    static const char data[100];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    weir_file *f = open_file(w, path, "storage=mem");
+    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
+    CHECK(!weir_pattern_contiguous(0, 100, &memory));
+    CHECK(!weir_file_iwrite_all(f, where, memory, data, &first));
+    wr_alloc_fail_after(t->rank == 0 ? 0 : -1);
+    CHECK(!weir_file_iwrite_all(f, where, memory, data, &second));
+    wr_alloc_fail_after(-1);
+    CHECK(!weir_wait(&first, NULL));
+    CHECK(!weir_file_close(f));
+    CHECK_EQUAL(weir_wait(&second, NULL), WEIR_ENOMEM);
+    CHECK(!second);
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(memory);
+}
+
+static void run(int ranks, void (*body)(wr_transport *t, void *user), const char *hints)
+{
+    wr_tunables tunables;
+    char name[60];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(ranks, &tunables, body, (void *)hints));
+    wr_mem_unlink(path);
+    for (int i = 0; i < THREADS; i++) {
+        snprintf(name, sizeof name, "%s-%d", path, i);
+        wr_mem_unlink(name);
+    }
+}
+
+int main(void)
+{
+    check_within(200);
+    run(1, test_long_runs, NULL);
+    run(3, test_threads, "storage=mem;collective=always;overlap=io;window=500");
+    run(3, test_threads, "storage=mem;collective=always;overlap=all;window=500");
+    run(2, test_threads, "storage=mem;collective=always;overlap=none");
+    run(2, test_threads, "storage=mem;collective=always;overlap=io;exchange=p2p;progress=poll");
+    run(3, test_not_ended, NULL);
+    run(3, test_no_memory, NULL);
+    check_within(0);
+    return 0;
+}
