@@ -74,8 +74,8 @@ static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
     return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING);
 }
 
-/* Whether a rank would rather leave the storage to the thread: not where that is memory in disguise,
- * because copying takes the processor from who computes. */
+/* Whether a rank would rather leave the storage to the thread: not where that is memory in
+ * disguise, because copying takes the processor from who computes. */
 static bool prefers_away(const wr_port *port, const wr_access_request *a, const wr_operation *op)
 {
     int64_t lo, hi;

@@ -6,8 +6,9 @@
  * to its writing; one without is held together with other writers while it is written, so that it
  * does not fall between the reading and the writing of somebody else's.
  *
- * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in the
- * background: then the functions return WR_AWAY and are called again. */
+ * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in
+ * the background: then the functions return WR_AWAY and are called again, and a write's lock is let
+ * go when the storage is done, not when the aggregator comes to know. */
 #ifndef WR_ENGINE_TURN_H
 #define WR_ENGINE_TURN_H
 

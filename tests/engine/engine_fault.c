@@ -1,6 +1,7 @@
-/* Faults during collective calls of all forms, with ranks as threads: whatever transfer or
- * allocation (of the calling thread) fails on whatever rank, all ranks return the same error, nobody hangs, the file holds old or new bytes
- * where it was touched and is as it was elsewhere, and the handle can be used on. */
+/* Faults during collective calls of all forms, with ranks as threads: whatever transfer fails on
+ * whatever rank, or whatever allocation of a rank's own thread, all ranks return the same error,
+ * nobody hangs, the file holds old or new bytes where it was touched and is as it was elsewhere,
+ * and the handle can be used on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
