@@ -6,8 +6,9 @@
 #include "pattern/cursor.h"
 
 /* In the background pieces are of a size that the storage copies at once where it can: waking its
- * threads would disturb those who compute more. */
-enum { BATCHES = 64, PIECE = 4 << 20, BITE = 64 << 20 };
+ * threads would disturb those who compute more. Few go at a time: ranks that copy into one file all
+ * at once spin on its lock. */
+enum { BATCHES = 64, PIECE = 4 << 20, BITE = 16 << 20 };
 
 /* The transfers of a request, straight from and to user memory, file and memory walked together. */
 typedef struct direct {

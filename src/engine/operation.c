@@ -4,6 +4,7 @@
  *   none      when it is over                        moved by callers
  *   io, auto  when its data are on their way;        moved by the progress thread
  *             then the storage is that thread's
+ *             (auto: unless it is the page cache)
  *   all       at once; the progress thread moves it  moved by the progress thread
  *
  * Where the thread may not call MPI and rounds are by messages, callers move operations, and the
