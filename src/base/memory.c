@@ -1,6 +1,7 @@
 /* Allocation, budgets, arenas. */
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/arith.h"
@@ -14,17 +15,38 @@ typedef struct wr_arena_block {
     _Alignas(max_align_t) unsigned char data[];
 } wr_arena_block;
 
-static _Thread_local int64_t fail_after = -1;
-static _Thread_local int64_t allocations;
+struct wr_meter {
+    _Atomic int64_t fail_after, allocations;
+};
+
+static _Thread_local wr_meter own = {-1, 0}, *borrowed;
+
+wr_meter *wr_alloc_meter(void)
+{
+    return borrowed ? borrowed : &own;
+}
+
+void wr_alloc_share(wr_meter *meter)
+{
+    borrowed = meter;
+}
 
 void wr_alloc_fail_after(int64_t skip)
 {
-    fail_after = skip;
+    wr_alloc_meter()->fail_after = skip;
 }
 
 int64_t wr_alloc_count(void)
 {
-    return allocations;
+    return wr_alloc_meter()->allocations;
+}
+
+/* Counts one; false if it is the one to fail. */
+static bool may_allocate(void)
+{
+    wr_meter *m = wr_alloc_meter();
+    m->allocations++;
+    return m->fail_after < 0 || m->fail_after-- > 0;
 }
 
 static int out_of_memory(int64_t size)
@@ -34,9 +56,8 @@ static int out_of_memory(int64_t size)
 
 void *wr_alloc(int64_t size)
 {
-    allocations++;
     void *memory = NULL;
-    if (fail_after < 0 || fail_after-- > 0)
+    if (may_allocate())
         memory = malloc(size ? (size_t)size : 1);
     if (!memory)
         out_of_memory(size);
@@ -61,9 +82,8 @@ int wr_grow(void **items, int64_t *room, int64_t need, size_t size)
     int64_t bytes;
     if (!wr_mul(larger, (int64_t)size, &bytes))
         return out_of_memory(INT64_MAX);
-    allocations++;
     void *grown = NULL;
-    if (fail_after < 0 || fail_after-- > 0)
+    if (may_allocate())
         grown = realloc(*items, (size_t)bytes);
     if (!grown)
         return out_of_memory(bytes);

@@ -28,6 +28,11 @@ void wr_alloc_fail_after(int64_t skip);
 /* Allocations made on this thread so far. */
 int64_t wr_alloc_count(void);
 
+/* For tests: what counts and fails them, to be shared with another thread, which must end first. */
+typedef struct wr_meter wr_meter;
+wr_meter *wr_alloc_meter(void);
+void wr_alloc_share(wr_meter *meter);
+
 /* Shared by threads. Invariant I2: 0 <= used <= limit at all times. */
 typedef struct wr_budget {
     int64_t limit;

@@ -346,8 +346,8 @@ static int leave_all(wr_call *c)
 /* The most that a realm takes, as far as the plan can tell. */
 static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
 {
-    int64_t bytes = wr_min(plan->hi - plan->lo, wr_max(in->wanted.once_bytes, 1) * 2);
-    return bytes / plan->aggregators + 1;
+    int64_t span = plan->hi - plan->lo, wanted = in->wanted.once_bytes;
+    return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
 /* Whether the storage is left to the thread; the same on all ranks that have one. */

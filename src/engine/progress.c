@@ -134,6 +134,7 @@ static void *serve(void *user)
 {
     wr_progress *p = user;
     schedule(p);
+    wr_alloc_share(p->meter);
     for (;;) {
         wr_awaited awaited[MOST_WORDS] = {{&p->call, wr_word_get(&p->call)}};
         bool look = false;

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "base/memory.h"
 #include "base/task.h"
 #include "base/tunables.h"
 #include "transport/transport.h"
@@ -39,7 +40,8 @@ typedef struct wr_progress {
     wr_task *spare[WR_SPARES];   /* of them only where there is no memory for another */
     pthread_t thread;
     bool running, stop;
-    wr_word call; /* changes when there is something new for the thread */
+    wr_word call;    /* changes when there is something new for the thread */
+    wr_meter *meter; /* for tests: of the thread's allocations, or NULL */
 } wr_progress;
 
 /* 0 or WEIR_ENOMEM. */

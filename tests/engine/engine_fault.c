@@ -1,7 +1,7 @@
 /* Faults during collective calls of all forms, with ranks as threads: whatever transfer fails on
- * whatever rank, or whatever allocation of a rank's own thread, all ranks return the same error,
- * nobody hangs, the file holds old or new bytes where it was touched and is as it was elsewhere,
- * and the handle can be used on. */
+ * whatever rank, or whatever allocation of a rank or its progress thread, all ranks return the same
+ * error, nobody hangs, the file holds old or new bytes where it was touched and is as it was
+ * elsewhere, and the handle can be used on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +97,7 @@ static void rank_body(wr_transport *t, void *user)
     for (int64_t i = 0; i < PIECES * PIECE; i++)
         s->memory[rank][i] = s->write ? new_byte(rank, i) : 0;
     CHECK(!wr_world_open(t, &s->tunables, &w));
+    w->progress.meter = wr_alloc_meter();
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &f));
     int64_t before = wr_alloc_count();
     wr_alloc_fail_after(rank == RANKS - 1 ? s->fail_after : -1);
