@@ -37,9 +37,11 @@ int main(void)
 {
     printf("# Tunables\n\n"
            "Written by `make docs` from `src/base/tunables_table.c`.\n\n"
-           "A tunable `name` is set as `weir_name` in an MPI_Info, as `name=value` in `WEIR_HINTS` "
-           "(separated by semicolons) or as `WEIR_NAME` in the environment. Later wins: default, "
-           "MPI_Info, WEIR_HINTS, WEIR_NAME. Sizes take K, M, G and T (powers of 1024). The room "
+           "A tunable `name` is set as `weir_name` in an MPI_Info, as `name=value` in the hints "
+           "of weir_file_open and in `WEIR_HINTS` (separated by semicolons) or as `WEIR_NAME` in "
+           "the environment. Later wins: default, "
+           "MPI_Info or hints, WEIR_HINTS, WEIR_NAME. Sizes take K, M, G and T (powers of 1024). "
+           "The room "
            "is the part of the library that obeys it; ARCHITECTURE.md says which rooms exist.\n\n"
            "| name | values | default | room | what it does |\n|---|---|---|---|---|\n");
     for (const wr_tunable *t = wr_tunable_table; t->name; t++) {

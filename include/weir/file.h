@@ -30,7 +30,8 @@ enum weir_mode {
 
 /* weir_file_open is in weir.h, because it takes a communicator. */
 
-/* Waits for everything started on the file, whose requests are still to be waited for. The file is
+/* Waits for everything started on the file; requests are still to be waited for, to free them and
+ * for their errors; of a split access that was not ended the error is returned here. The file is
  * not used after it, whatever it returns. [collective] */
 WEIR_API int weir_file_close(weir_file *file);
 
@@ -50,8 +51,10 @@ WEIR_API int weir_file_write(weir_file *file, const weir_pattern *where, const w
 /* Nonblocking forms: they return without waiting for another rank, and the access goes on while the
  * caller computes, as the tunable `overlap` says. `base` is the library's until the request is
  * over; the patterns are the caller's again at once. Of collective ones, each rank starts the same
- * in the same order on each file; different files do not matter to each other. What goes wrong on
- * any rank is returned by weir_wait or weir_test, on every rank. */
+ * in the same order on each file, all in the same form; different files do not matter to each
+ * other, and requests can be waited for in any order. What goes wrong on any rank is returned by
+ * weir_wait or weir_test on every rank, and by nothing else. Where rounds are by messages a program
+ * without MPI_THREAD_MULTIPLE gets on only within calls of the library: docs/overlap.md. */
 typedef struct weir_request weir_request;
 
 WEIR_API int weir_file_iread_all(weir_file *file, const weir_pattern *where,
@@ -71,7 +74,8 @@ WEIR_API int weir_wait(weir_request **request, int64_t *count);
 /* The same if it is over; *over tells. [local] */
 WEIR_API int weir_test(weir_request **request, int *over, int64_t *count);
 
-/* Waits for all; counts may be NULL. The first error, in the order given. */
+/* Waits for all, whatever errors there are; counts may be NULL. The first error, in the order
+ * given. */
 WEIR_API int weir_waitall(int number, weir_request **requests, int64_t *counts);
 
 /* Split forms: one at a time on a file; _begin may wait for other ranks, and so may _end, which
@@ -96,8 +100,8 @@ WEIR_API int weir_file_get_size(weir_file *file, int64_t *size);
 /* Cuts or extends with zeros. [collective] */
 WEIR_API int weir_file_set_size(weir_file *file, int64_t size);
 
-/* Everything written by any rank before is on stable storage, and seen by every rank. [collective]
- * */
+/* Everything written by any rank before is on stable storage, and seen by every rank, collective
+ * operations in flight included. [collective] */
 WEIR_API int weir_file_sync(weir_file *file);
 
 #ifdef __cplusplus

@@ -79,6 +79,8 @@ int wr_council_agree(wr_channel *c, int code)
     for (int rank = 0; rank < t->size; rank++) {
         const char *lane = wr_channel_lane(c, turn, rank);
         memcpy(&said.code, lane, sizeof said.code);
+        if (said.code > 0) /* no code: the lane of another kind of call */
+            return wr_fail(WEIR_EDISAGREE, "rank %d makes another collective call", rank);
         if (said.code) {
             memcpy(&said, lane, sizeof said);
             return wr_error_raise(&said);

@@ -347,16 +347,24 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     return code;
 }
 
-/* Whole patterns, and NULL for nothing. */
+int wr_file_complete(wr_access_request *a, wr_run_pattern *nothing)
+{
+    int code = 0;
+    if (!a->file != !a->memory)
+        code =
+            wr_fail(WEIR_EINVAL, "a pattern %s and none %s", a->file ? "in the file" : "in memory",
+                    a->file ? "in memory" : "in the file");
+    if (!a->file || !a->memory)
+        a->file = a->memory = wr_run_pattern_set(nothing, 0, 0);
+    a->end = weir_pattern_bytes(a->file);
+    return code;
+}
+
 static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
 {
     wr_run_pattern nothing;
-    if (!a.file)
-        a.file = wr_run_pattern_set(&nothing, 0, 0);
-    if (!a.memory)
-        a.memory = a.file;
-    a.end = weir_pattern_bytes(a.file);
-    return wr_file_access(f, &a, together, 0, count);
+    int code = wr_file_complete(&a, &nothing);
+    return wr_file_access(f, &a, together, code, count);
 }
 
 int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,

@@ -47,6 +47,10 @@ int wr_file_preallocate(weir_file *file, int64_t size);
 /* [collective] Takes other hints, as open does. A rank comes with `code` != 0 if it cannot. */
 int wr_file_set_hints(weir_file *file, const char *hints, int code);
 
+/* Whole patterns, and NULL for nothing; WEIR_EINVAL if one of two is NULL, nothing being asked for
+ * then. `nothing` is the caller's. */
+int wr_file_complete(wr_access_request *a, wr_run_pattern *nothing);
+
 /* Whether the file is open for it, and patterns and memory fit together. */
 int wr_file_check(const weir_file *file, const wr_access_request *a);
 
@@ -56,7 +60,13 @@ int wr_file_access(weir_file *file, const wr_access_request *a, bool together, i
                    int64_t *count);
 
 /* The others: without waiting. `form` is WR_SPLIT or WR_NONBLOCKING. */
-int wr_file_start(weir_file *file, const wr_access_request *a, bool together, enum wr_form form,
+typedef struct wr_start {
+    bool together;
+    enum wr_form form;
+    int code; /* != 0: this rank cannot take part */
+} wr_start;
+
+int wr_file_start(weir_file *file, const wr_access_request *a, const wr_start *how,
                   weir_request **out);
 
 /* Waits for all requests, which stay their owners'. `ended`: MPI has, so they cannot go on. */

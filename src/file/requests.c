@@ -75,45 +75,47 @@ static void strike(weir_file *f, weir_request *r)
     pthread_mutex_unlock(&f->lock);
 }
 
-static int start(weir_file *f, weir_request *r, bool together, enum wr_form form)
+/* Starts it, or frees it. */
+static weir_request *start(weir_file *f, weir_request *r, const wr_start *how)
 {
+    if (!r)
+        return NULL;
     r->file = f;
     r->op.port = &f->port;
-    r->op.together = together;
-    r->op.form = form;
-    return wr_operation_start(&r->op, r->spare);
+    r->op.together = how->together;
+    r->op.form = how->form;
+    if (!wr_operation_start(&r->op, r->spare))
+        return r;
+    wr_free(r);
+    return NULL;
 }
 
-/* Starts it, or frees it. */
-static weir_request *try_start(weir_file *f, weir_request *r, bool together, enum wr_form form)
+/* An error of this rank alone. */
+static int refuse(const weir_file *f, int code)
 {
-    if (r && start(f, r, together, form)) {
-        wr_free(r);
-        return NULL;
-    }
-    return r;
+    if (f->port.world && !*weir_error_last()->file)
+        wr_error_note_file(f->port.storage->path, -1);
+    return code;
 }
 
-int wr_file_start(weir_file *f, const wr_access_request *a, bool together, enum wr_form form,
-                  weir_request **out)
+int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how, weir_request **out)
 {
-    int code = wr_file_check(f, a);
-    if (code != WEIR_ETRANSPORT)
-        wr_transport_idle(f->port.world->transport);
-    if (code && (code == WEIR_ETRANSPORT || !together))
-        return code;
-    if (!f->spare && together)
+    int code = how->code ? how->code : wr_file_check(f, a);
+    if (!f->port.world || (code && !how->together))
+        return refuse(f, code);
+    wr_transport_idle(f->port.world->transport);
+    if (!f->spare && how->together)
         f->spare = wr_alloc(sizeof *f->spare);
     weir_request *r = make(a);
     if (r && code) {
         r->op.code = code;
         r->op.error = *weir_error_last();
     }
-    r = try_start(f, r, together, form);
-    if (!r && together)
-        r = try_start(f, make_spare(f, a), together, form);
+    r = start(f, r, how);
+    if (!r && how->together)
+        r = start(f, make_spare(f, a), how);
     if (!r)
-        return WEIR_ENOMEM;
+        return refuse(f, WEIR_ENOMEM);
     enlist(f, r);
     *out = r;
     return 0;
@@ -201,23 +203,18 @@ void wr_file_finish(weir_file *f, bool ended)
 
 /* --- the public forms --- */
 
-/* Whole patterns, and NULL for nothing. */
 static int start_whole(weir_file *f, wr_access_request a, bool together, enum wr_form form,
                        weir_request **out)
 {
     wr_run_pattern nothing;
-    if (!a.file)
-        a.file = wr_run_pattern_set(&nothing, 0, 0);
-    if (!a.memory)
-        a.memory = a.file;
-    a.end = weir_pattern_bytes(a.file);
-    return wr_file_start(f, &a, together, form, out);
+    wr_start how = {together, form, wr_file_complete(&a, &nothing)};
+    return wr_file_start(f, &a, &how, out);
 }
 
 static int begin(weir_file *f, wr_access_request a, bool together)
 {
     if (f->split)
-        return wr_fail(WEIR_EINVAL, "another split access is under way on the file");
+        return refuse(f, wr_fail(WEIR_EINVAL, "another split access is under way"));
     int code = start_whole(f, a, together, WR_SPLIT, &f->split);
     if (!code)
         wr_operation_begun(&f->split->op);
@@ -228,7 +225,7 @@ static int end(weir_file *f, enum wr_direction direction, bool together, int64_t
 {
     const weir_request *r = f->split;
     if (!r || r->op.a.direction != direction || r->op.together != together)
-        return wr_fail(WEIR_EINVAL, "the end of an access that was not begun");
+        return refuse(f, wr_fail(WEIR_EINVAL, "the end of an access that was not begun"));
     return weir_wait(&f->split, count);
 }
 

@@ -45,7 +45,7 @@ static void fill_file(const stage *s, int64_t size)
     for (int64_t i = 0; i < size; i++)
         bytes[i] = byte_at(i);
     if (s->t->rank == 0)
-        CHECK(!weir_file_write(s->f, all, NULL, bytes, NULL));
+        CHECK(!weir_file_write(s->f, all, all, bytes, NULL));
     weir_pattern_free(all);
     meet(s->t);
 }

@@ -142,6 +142,35 @@ static void test_not_ended(wr_transport *t, void *unused)
     weir_pattern_free(memory);
 }
 
+/* One pattern of the two on one rank is an error of all, in every form. */
+static void test_half_given(wr_transport *t, void *unused)
+{
+    (void)unused;
+    wr_world *w;
+    wr_tunables tunables;
+    weir_pattern *where, *memory;
+    weir_request *request;
+    static const char data[100];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    weir_file *f = open_file(w, path, "storage=mem");
+    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
+    CHECK(!weir_pattern_contiguous(0, 100, &memory));
+    const weir_pattern *given = t->rank == 1 ? NULL : memory;
+    CHECK_EQUAL(weir_file_write_all(f, where, given, data, NULL), WEIR_EINVAL);
+    CHECK(!weir_file_iwrite_all(f, where, given, data, &request));
+    CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
+    CHECK(!weir_file_write_all_begin(f, where, given, data));
+    CHECK_EQUAL(weir_file_write_all_end(f, NULL), WEIR_EINVAL);
+    CHECK(strstr(weir_error_last()->text, "none in memory") && weir_error_last()->rank == 1);
+    CHECK_EQUAL(weir_file_iwrite(f, where, NULL, data, &request), WEIR_EINVAL);
+    CHECK(!strcmp(weir_error_last()->file, path));
+    CHECK(!weir_file_close(f));
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(memory);
+}
+
 /* No memory for a request: all ranks are told by wait, also after the file is closed. */
 static void test_no_memory(wr_transport *t, void *unused)
 {
@@ -192,6 +221,7 @@ int main(void)
     run(2, test_threads, "storage=mem;collective=always;overlap=io;exchange=p2p;progress=poll");
     run(3, test_not_ended, NULL);
     run(3, test_no_memory, NULL);
+    run(3, test_half_given, NULL);
     check_within(0);
     return 0;
 }
