@@ -43,6 +43,13 @@ static inline uint32_t wr_word_add(wr_word *word, uint32_t by)
 /* Wakes everyone who waits for the word, after wr_word_add. */
 void wr_word_wake(wr_word *word);
 
+/* Both: for words that only count. */
+static inline void wr_word_ring(wr_word *word)
+{
+    wr_word_add(word, 1);
+    wr_word_wake(word);
+}
+
 /* Returns when the word's value is not `seen`, with the new value. */
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter);
 

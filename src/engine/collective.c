@@ -262,26 +262,32 @@ static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
     }
 }
 
-/* The rounds on one node, as an errand. */
-static void run_away(void *user)
+static void access_alone(wr_call *c)
 {
-    wr_rounds_shared(user);
-}
-
-static void access_alone(void *user)
-{
-    wr_call *c = user;
     wr_outcome o = wr_alone_run(c->port, c->a);
     c->outcome.stop = o.stop;
     wr_call_fail(c, o.code, o.stop);
 }
 
-/* Leaves a part of the call that needs no caller to the progress thread, and waits for it. */
-static void send_away(wr_call *c, void (*run)(void *user))
+/* A part of a call that needs no caller. */
+typedef struct part {
+    wr_call *call;
+    void (*run)(wr_call *call);
+} part;
+
+static void run_part(void *user)
+{
+    const part *p = user;
+    p->run(p->call);
+}
+
+/* Leaves a part to the progress thread, and waits for it. */
+static void send_away(wr_call *c, void (*run)(wr_call *call))
 {
     wr_progress *p = &c->port->world->progress;
     wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
-    wr_errand errand = {.run = run, .user = c};
+    part away = {c, run};
+    wr_errand errand = {.run = run_part, .user = &away};
     if (wr_errand_start(p, &errand, WR_BY_THREAD, false)) {
         run(c);
         return;
@@ -300,7 +306,7 @@ static void run_shared(wr_call *c, uint32_t turn, bool fits)
     c->shared = true;
     c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
     if (c->away && !fits && c->op->by == WR_BY_CALLERS)
-        send_away(c, run_away);
+        send_away(c, wr_rounds_shared);
     else
         wr_rounds_shared(c);
     wr_arena_release(&memory);
@@ -393,12 +399,6 @@ static int admit(wr_call *c, uint32_t turn, bool *fits)
     return code ? code : show_large(c, turn);
 }
 
-/* Message rounds as an errand. */
-static void exchange_away(void *user)
-{
-    wr_rounds_messages(user);
-}
-
 /* Callers make message rounds themselves, unless they do not fit memory and the thread may. */
 static void run_messages(wr_call *c)
 {
@@ -406,7 +406,7 @@ static void run_messages(wr_call *c)
     int64_t kept = c->away ? 3 * c->plan->window : 0;
     atomic_fetch_add(&c->port->world->in_flight, kept);
     if (c->away && !fits && c->op->by == WR_BY_CALLERS && c->port->world->transport->multiple)
-        send_away(c, exchange_away);
+        send_away(c, wr_rounds_messages);
     else
         wr_rounds_messages(c);
     atomic_fetch_sub(&c->port->world->in_flight, kept);

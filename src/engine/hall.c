@@ -97,9 +97,3 @@ weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot)
 {
     return wr_pattern_attach(cover_room(hall, desk, slot));
 }
-
-void wr_bell_ring(wr_word *bell)
-{
-    wr_word_add(bell, 1);
-    wr_word_wake(bell);
-}

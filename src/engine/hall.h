@@ -70,6 +70,4 @@ char *wr_hall_buffer(const wr_hall *hall, int desk, int slot);
 void wr_hall_put_cover(const wr_hall *hall, int desk, int slot, const weir_pattern *cover);
 weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot);
 
-void wr_bell_ring(wr_word *bell);
-
 #endif

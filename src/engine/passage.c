@@ -129,8 +129,7 @@ static void run(void *user)
 
 static void call(wr_clerk *c)
 {
-    wr_word_add(&c->call, 1);
-    wr_word_wake(&c->call);
+    wr_word_ring(&c->call);
 }
 
 int wr_passage_start(wr_port *port, wr_passage *p)

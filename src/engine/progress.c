@@ -47,10 +47,8 @@ void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell)
 {
     pthread_mutex_lock(&p->lock);
     wr_word_set(word, 1);
-    if (bell) {
-        wr_word_add(bell, 1);
-        wr_word_wake(bell);
-    }
+    if (bell)
+        wr_word_ring(bell);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -197,8 +195,7 @@ int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_re
     }
     pthread_mutex_unlock(&p->lock);
     if (!code && by == WR_BY_THREAD) {
-        wr_word_add(&p->call, 1);
-        wr_word_wake(&p->call);
+        wr_word_ring(&p->call);
     }
     return code;
 }
@@ -247,8 +244,7 @@ void wr_progress_stop(wr_progress *p)
     p->stop = true;
     pthread_mutex_unlock(&p->lock);
     if (p->running) {
-        wr_word_add(&p->call, 1);
-        wr_word_wake(&p->call);
+        wr_word_ring(&p->call);
         pthread_join(p->thread, NULL);
         p->running = false;
     }

@@ -31,7 +31,7 @@ static wr_desk *desk_of(const shared *s, int desk)
 
 static void ring(const shared *s, int local_rank)
 {
-    wr_bell_ring(wr_hall_bell(s->hall, local_rank));
+    wr_word_ring(wr_hall_bell(s->hall, local_rank));
 }
 
 /* Marks the ranks that take part, and returns how many. */

@@ -370,31 +370,25 @@ static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
 int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                        void *base, int64_t *count)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return run(file, a, true, count);
+    return run(file, wr_request_of(WR_READ, where, memory, base), true, count);
 }
 
 int weir_file_write_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                         const void *base, int64_t *count)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return run(file, a, true, count);
+    return run(file, wr_request_of(WR_WRITE, where, memory, base), true, count);
 }
 
 int weir_file_read(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                    void *base, int64_t *count)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return run(file, a, false, count);
+    return run(file, wr_request_of(WR_READ, where, memory, base), false, count);
 }
 
 int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                     const void *base, int64_t *count)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return run(file, a, false, count);
+    return run(file, wr_request_of(WR_WRITE, where, memory, base), false, count);
 }
 
 int weir_file_get_size(weir_file *file, int64_t *size)

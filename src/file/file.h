@@ -47,6 +47,14 @@ int wr_file_preallocate(weir_file *file, int64_t size);
 /* [collective] Takes other hints, as open does. A rank comes with `code` != 0 if it cannot. */
 int wr_file_set_hints(weir_file *file, const char *hints, int code);
 
+static inline wr_access_request wr_request_of(enum wr_direction direction,
+                                              const weir_pattern *where, const weir_pattern *memory,
+                                              const void *base)
+{
+    return (wr_access_request){
+        .direction = direction, .file = where, .memory = memory, .base = (char *)base};
+}
+
 /* Whole patterns, and NULL for nothing; WEIR_EINVAL if one of two is NULL, nothing being asked for
  * then. `nothing` is the caller's. */
 int wr_file_complete(wr_access_request *a, wr_run_pattern *nothing);

@@ -232,38 +232,35 @@ static int end(weir_file *f, enum wr_direction direction, bool together, int64_t
 int weir_file_iread_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                         void *base, weir_request **out)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return start_whole(file, a, true, WR_NONBLOCKING, out);
+    return start_whole(file, wr_request_of(WR_READ, where, memory, base), true, WR_NONBLOCKING,
+                       out);
 }
 
 int weir_file_iwrite_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                          const void *base, weir_request **out)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return start_whole(file, a, true, WR_NONBLOCKING, out);
+    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), true, WR_NONBLOCKING,
+                       out);
 }
 
 int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                     void *base, weir_request **out)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return start_whole(file, a, false, WR_NONBLOCKING, out);
+    return start_whole(file, wr_request_of(WR_READ, where, memory, base), false, WR_NONBLOCKING,
+                       out);
 }
 
 int weir_file_iwrite(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                      const void *base, weir_request **out)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return start_whole(file, a, false, WR_NONBLOCKING, out);
+    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), false, WR_NONBLOCKING,
+                       out);
 }
 
 int weir_file_read_all_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                              void *base)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return begin(file, a, true);
+    return begin(file, wr_request_of(WR_READ, where, memory, base), true);
 }
 
 int weir_file_read_all_end(weir_file *file, int64_t *count)
@@ -274,9 +271,7 @@ int weir_file_read_all_end(weir_file *file, int64_t *count)
 int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
                               const weir_pattern *memory, const void *base)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return begin(file, a, true);
+    return begin(file, wr_request_of(WR_WRITE, where, memory, base), true);
 }
 
 int weir_file_write_all_end(weir_file *file, int64_t *count)
@@ -287,8 +282,7 @@ int weir_file_write_all_end(weir_file *file, int64_t *count)
 int weir_file_read_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                          void *base)
 {
-    wr_access_request a = {.direction = WR_READ, .file = where, .memory = memory, .base = base};
-    return begin(file, a, false);
+    return begin(file, wr_request_of(WR_READ, where, memory, base), false);
 }
 
 int weir_file_read_end(weir_file *file, int64_t *count)
@@ -299,9 +293,7 @@ int weir_file_read_end(weir_file *file, int64_t *count)
 int weir_file_write_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                           const void *base)
 {
-    wr_access_request a = {
-        .direction = WR_WRITE, .file = where, .memory = memory, .base = (char *)base};
-    return begin(file, a, false);
+    return begin(file, wr_request_of(WR_WRITE, where, memory, base), false);
 }
 
 int weir_file_write_end(weir_file *file, int64_t *count)

@@ -81,8 +81,7 @@ static bool claim(state *p, wr_part *part)
 
 static void call(worker *w)
 {
-    wr_word_add(&w->call, 1);
-    wr_word_wake(&w->call);
+    wr_word_ring(&w->call);
 }
 
 /* Called with the mutex held. False if nobody is idle. */
@@ -110,8 +109,7 @@ static void work(state *p, wr_lane *lane, const wr_part *part)
             call_idle(p);
     }
     if (wr_attempts_end(&p->attempts, part, moved, error)) {
-        wr_word_add(&p->finished, 1);
-        wr_word_wake(&p->finished);
+        wr_word_ring(&p->finished);
     }
 }
 

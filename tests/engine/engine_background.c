@@ -120,82 +120,81 @@ static void test_threads(wr_transport *t, void *hints)
     wr_world_release(w);
 }
 
+/* A world with a file open, and patterns of 100 bytes a rank, interleaved. */
+typedef struct stage {
+    wr_world *world;
+    weir_file *file;
+    weir_pattern *where, *memory;
+} stage;
+
+static const char data[100];
+
+static stage set_up(wr_transport *t, const char *hints)
+{
+    stage s;
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &s.world));
+    s.file = open_file(s.world, path, hints);
+    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &s.where));
+    CHECK(!weir_pattern_contiguous(0, sizeof data, &s.memory));
+    return s;
+}
+
+/* The file has been closed. */
+static void take_down(stage *s)
+{
+    wr_world_release(s->world);
+    weir_pattern_free(s->where);
+    weir_pattern_free(s->memory);
+}
+
 /* Closed without _end: close tells. */
 static void test_not_ended(wr_transport *t, void *unused)
 {
     (void)unused;
-    wr_world *w;
-    wr_tunables tunables;
-    weir_pattern *where, *memory;
-    static const char data[100];
-    wr_tunables_init(&tunables);
-    CHECK(!wr_world_open(t, &tunables, &w));
-    weir_file *f = open_file(w, path, "storage=mem;collective=always;fault=eio:1");
-    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
-    CHECK(!weir_pattern_contiguous(0, 100, &memory));
-    CHECK(!weir_file_write_all_begin(f, where, memory, data));
-    CHECK_EQUAL(weir_file_write_all_begin(f, where, memory, data), WEIR_EINVAL);
-    CHECK_EQUAL(weir_file_read_all_end(f, NULL), WEIR_EINVAL);
-    CHECK_EQUAL(weir_file_close(f), WEIR_EIO);
-    wr_world_release(w);
-    weir_pattern_free(where);
-    weir_pattern_free(memory);
+    stage s = set_up(t, "storage=mem;collective=always;fault=eio:1");
+    CHECK(!weir_file_write_all_begin(s.file, s.where, s.memory, data));
+    CHECK_EQUAL(weir_file_write_all_begin(s.file, s.where, s.memory, data), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_read_all_end(s.file, NULL), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_close(s.file), WEIR_EIO);
+    take_down(&s);
 }
 
 /* One pattern of the two on one rank is an error of all, in every form. */
 static void test_half_given(wr_transport *t, void *unused)
 {
     (void)unused;
-    wr_world *w;
-    wr_tunables tunables;
-    weir_pattern *where, *memory;
+    stage s = set_up(t, "storage=mem");
     weir_request *request;
-    static const char data[100];
-    wr_tunables_init(&tunables);
-    CHECK(!wr_world_open(t, &tunables, &w));
-    weir_file *f = open_file(w, path, "storage=mem");
-    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
-    CHECK(!weir_pattern_contiguous(0, 100, &memory));
-    const weir_pattern *given = t->rank == 1 ? NULL : memory;
-    CHECK_EQUAL(weir_file_write_all(f, where, given, data, NULL), WEIR_EINVAL);
-    CHECK(!weir_file_iwrite_all(f, where, given, data, &request));
+    const weir_pattern *given = t->rank == 1 ? NULL : s.memory;
+    CHECK_EQUAL(weir_file_write_all(s.file, s.where, given, data, NULL), WEIR_EINVAL);
+    CHECK(!weir_file_iwrite_all(s.file, s.where, given, data, &request));
     CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
-    CHECK(!weir_file_write_all_begin(f, where, given, data));
-    CHECK_EQUAL(weir_file_write_all_end(f, NULL), WEIR_EINVAL);
+    CHECK(!weir_file_write_all_begin(s.file, s.where, given, data));
+    CHECK_EQUAL(weir_file_write_all_end(s.file, NULL), WEIR_EINVAL);
     CHECK(strstr(weir_error_last()->text, "none in memory") && weir_error_last()->rank == 1);
-    CHECK_EQUAL(weir_file_iwrite(f, where, NULL, data, &request), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_iwrite(s.file, s.where, NULL, data, &request), WEIR_EINVAL);
     CHECK(!strcmp(weir_error_last()->file, path));
-    CHECK(!weir_file_close(f));
-    wr_world_release(w);
-    weir_pattern_free(where);
-    weir_pattern_free(memory);
+    CHECK(!weir_file_close(s.file));
+    take_down(&s);
 }
 
 /* No memory for a request: all ranks are told by wait, also after the file is closed. */
 static void test_no_memory(wr_transport *t, void *unused)
 {
     (void)unused;
-    wr_world *w;
-    wr_tunables tunables;
-    weir_pattern *where, *memory;
+    stage s = set_up(t, "storage=mem");
     weir_request *first, *second;
-    static const char data[100];
-    wr_tunables_init(&tunables);
-    CHECK(!wr_world_open(t, &tunables, &w));
-    weir_file *f = open_file(w, path, "storage=mem");
-    CHECK(!weir_pattern_strided((int64_t)t->rank * 10, 10, 10, (int64_t)t->size * 10, &where));
-    CHECK(!weir_pattern_contiguous(0, 100, &memory));
-    CHECK(!weir_file_iwrite_all(f, where, memory, data, &first));
+    CHECK(!weir_file_iwrite_all(s.file, s.where, s.memory, data, &first));
     wr_alloc_fail_after(t->rank == 0 ? 0 : -1);
-    CHECK(!weir_file_iwrite_all(f, where, memory, data, &second));
+    CHECK(!weir_file_iwrite_all(s.file, s.where, s.memory, data, &second));
     wr_alloc_fail_after(-1);
     CHECK(!weir_wait(&first, NULL));
-    CHECK(!weir_file_close(f));
+    CHECK(!weir_file_close(s.file));
     CHECK_EQUAL(weir_wait(&second, NULL), WEIR_ENOMEM);
     CHECK(!second);
-    wr_world_release(w);
-    weir_pattern_free(where);
-    weir_pattern_free(memory);
+    take_down(&s);
 }
 
 static void run(int ranks, void (*body)(wr_transport *t, void *user), const char *hints)
