@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arith.h"
 #include "engine/council.h"
 #include "storage/costs.h"
+#include "storage/paths.h"
 
 /* What rank 0 finds out for all. */
 typedef struct agreed {
@@ -36,16 +36,6 @@ static int64_t count_cores(void)
     return sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
 }
 
-/* The folder of a path, for measuring. */
-static void folder_of(const char *path, char folder[4096])
-{
-    const char *slash = strrchr(path, '/');
-    if (slash)
-        snprintf(folder, 4096, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    else
-        snprintf(folder, 4096, ".");
-}
-
 /* The world's tunables, which hold the environment, and hints, which are weaker. */
 static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
 {
@@ -60,35 +50,41 @@ static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
     return code;
 }
 
-static int find_out(wr_world *w, const char *path, const char *hints, agreed *a)
+static int find_out(wr_world *w, const wr_opening *how, agreed *a)
 {
-    char folder[4096];
-    int code = mix_hints(w, hints, &a->tunables);
+    char folder[WR_PATH];
+    bool several = how->members && how->members->count;
+    int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
-    folder_of(path, folder);
+    if (!code)
+        code = wr_path_folder(several ? how->members->member[0].path : how->path, folder,
+                              sizeof folder);
     if (!code)
         wr_costs_get(w->costs, folder, &a->tunables, &w->log, &a->facts);
     return code;
 }
 
-static int open_storage(weir_file *f, const char *path, int mode)
+static int open_storage(weir_file *f, const wr_opening *how, int mode)
 {
     wr_world *w = f->port.world;
-    wr_storage_options options = {
-        .tunables = &f->port.tunables, .log = &w->log, .budget = &w->budget, .trace = w->trace};
+    wr_storage_options options = {.tunables = &f->port.tunables,
+                                  .log = &w->log,
+                                  .budget = &w->budget,
+                                  .trace = w->trace,
+                                  .members = how->members};
     /* a write may have to read first */
     int flags = (mode & WEIR_READ ? WR_OPEN_READ : 0) | (mode & WEIR_WRITE ? WR_OPEN_WRITE : 0) |
                 (mode & WEIR_CREATE ? WR_OPEN_CREATE : 0) |
                 (mode & WEIR_EXCLUSIVE ? WR_OPEN_EXCLUSIVE : 0) |
                 (mode & WEIR_TRUNCATE ? WR_OPEN_TRUNCATE : 0);
     if (mode & WEIR_WRITE) {
-        int code = wr_storage_open(path, flags | WR_OPEN_READ, &options, &f->port.storage);
+        int code = wr_storage_open(how->path, flags | WR_OPEN_READ, &options, &f->port.storage);
         f->port.can_read = !code;
         if (!code || code != WEIR_EACCESS)
             return code;
     }
     f->port.can_read = mode & WEIR_READ;
-    return wr_storage_open(path, flags, &options, &f->port.storage);
+    return wr_storage_open(how->path, flags, &options, &f->port.storage);
 }
 
 static void settle(wr_port *p, const agreed *a)
@@ -134,10 +130,10 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     wr_transport *t = p->world->transport;
     agreed a = {0};
     if (t->rank == 0) {
-        a.code = find_out(p->world, how->path, how->hints, &a);
+        a.code = find_out(p->world, how, &a);
         settle(p, &a);
         if (!a.code)
-            a.code = open_storage(f, how->path, how->mode);
+            a.code = open_storage(f, how, how->mode);
         if (a.code) {
             wr_error_note_rank(0);
             a.error = *weir_error_last();
@@ -148,7 +144,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         return wr_error_raise(&a.error);
     if (!code && t->rank) {
         settle(p, &a);
-        code = open_storage(f, how->path, how->mode & (WEIR_READ | WEIR_WRITE));
+        code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
     }
     code = agree_on_file(f, code);
     f->mode = how->mode;

@@ -30,6 +30,7 @@ typedef struct wr_opening {
     const char *hints; /* NULL or NAME=VALUE;..., weaker than the environment; rank 0's count */
     int64_t same;      /* whatever else must be equal on all ranks */
     int code;          /* != 0: this rank cannot take part, so none does */
+    const wr_members *members; /* NULL: path is one file; otherwise it is only their name */
 } wr_opening;
 
 /* [collective] The world is borrowed until close. */
@@ -38,7 +39,7 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out);
 static inline int wr_file_open(wr_world *world, const char *path, int mode, const char *hints,
                                weir_file **out)
 {
-    return wr_file_open_as(world, &(wr_opening){path, mode, hints, 0, 0}, out);
+    return wr_file_open_as(world, &(wr_opening){.path = path, .mode = mode, .hints = hints}, out);
 }
 
 /* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */

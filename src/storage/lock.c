@@ -48,42 +48,9 @@ static bool is_free(const wr_range_table *table, const range *r)
     return true;
 }
 
-/* EAGAIN: somebody holds it. */
-static int try_lock(wr_storage *s, const range *r)
+bool wr_range_table_meets(const wr_range_table *table, int64_t lo, int64_t hi)
 {
-    wr_range_table *table = s->ranges;
-    int error = EAGAIN;
-    pthread_mutex_lock(&table->mutex);
-    if (wr_grow((void **)&table->held, &table->room, table->count + 1, sizeof *table->held))
-        error = ENOMEM;
-    else if (is_free(table, r))
-        error = s->ops->lock(s, (int)r->kind, r->lo, r->hi);
-    if (!error)
-        table->held[table->count++] = *r;
-    pthread_mutex_unlock(&table->mutex);
-    return error;
-}
-
-int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
-{
-    if (lo < 0 || hi <= lo)
-        return wr_fail(WEIR_EINVAL, "range to lock is empty or negative");
-    int error = try_lock(s, &(range){lo, hi, kind});
-    if (error == EAGAIN)
-        return 1;
-    return error ? wr_fail_system(error, s->path, lo, "lock") : 0;
-}
-
-int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
-                  const wr_waiter *waiter)
-{
-    int code, tries = 0;
-    while ((code = wr_range_try(s, kind, lo, hi)) == 1) {
-        wr_backoff(&tries);
-        if (waiter && waiter->poke)
-            waiter->poke(waiter->user);
-    }
-    return code;
+    return !is_free(table, &(range){lo, hi, WR_LOCK_EXCLUSIVE});
 }
 
 /* Unlocks the parts of [lo, hi) that nobody else in the table covers. */
@@ -99,12 +66,54 @@ static int release_uncovered(wr_storage *s, int64_t lo, int64_t hi)
             else if (r->lo > lo)
                 end = wr_min(end, r->lo);
         }
-        int error = next == lo ? s->ops->lock(s, WR_LOCK_NONE, lo, end) : 0;
-        if (error)
-            return error;
+        int code = next == lo ? s->ops->lock(s, WR_LOCK_NONE, lo, end) : 0;
+        if (code)
+            return code;
         lo = next == lo ? end : next;
     }
     return 0;
+}
+
+/* Locks what is free by the table. A failure may have come after a part was locked. */
+static int lock_outside(wr_storage *s, const range *r)
+{
+    int code = s->ops->lock(s, (int)r->kind, r->lo, r->hi);
+    if (code) {
+        weir_error error = *weir_error_last();
+        release_uncovered(s, r->lo, r->hi);
+        wr_error_raise(&error);
+    }
+    return code;
+}
+
+int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    const range r = {lo, hi, kind};
+    wr_range_table *table = s->ranges;
+    int code = 1;
+    if (lo < 0 || hi <= lo)
+        return wr_fail(WEIR_EINVAL, "range to lock is empty or negative");
+    pthread_mutex_lock(&table->mutex);
+    if (wr_grow((void **)&table->held, &table->room, table->count + 1, sizeof *table->held))
+        code = wr_fail_system(ENOMEM, s->path, lo, "lock");
+    else if (is_free(table, &r))
+        code = lock_outside(s, &r);
+    if (!code)
+        table->held[table->count++] = r;
+    pthread_mutex_unlock(&table->mutex);
+    return code;
+}
+
+int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
+                  const wr_waiter *waiter)
+{
+    int code, tries = 0;
+    while ((code = wr_range_try(s, kind, lo, hi)) == 1) {
+        wr_backoff(&tries);
+        if (waiter && waiter->poke)
+            waiter->poke(waiter->user);
+    }
+    return code;
 }
 
 static int64_t find(const wr_range_table *table, int64_t lo, int64_t hi)
@@ -121,13 +130,13 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi)
     pthread_mutex_lock(&table->mutex);
     int64_t i = find(table, lo, hi);
     bool known = i < table->count;
-    int error = 0;
+    int code = 0;
     if (known) {
         table->held[i] = table->held[--table->count];
-        error = release_uncovered(s, lo, hi);
+        code = release_uncovered(s, lo, hi);
     }
     pthread_mutex_unlock(&table->mutex);
     if (!known)
         return wr_fail(WEIR_EINVAL, "range to unlock is not locked");
-    return error ? wr_fail_system(error, s->path, lo, "unlock") : 0;
+    return code;
 }

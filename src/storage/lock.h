@@ -27,4 +27,8 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi);
 struct wr_range_table *wr_range_table_new(void);
 void wr_range_table_free(struct wr_range_table *table);
 
+/* For a backend's lock operation: whether a lock that is held meets [lo, hi). The one that is just
+ * being taken is not there yet, one that is being given back not any more. */
+bool wr_range_table_meets(const struct wr_range_table *table, int64_t lo, int64_t hi);
+
 #endif

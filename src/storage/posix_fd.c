@@ -173,7 +173,9 @@ int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
                           .l_len = hi == INT64_MAX ? 0 : hi - lo};
     if (!fcntl(f->buffered, F_OFD_SETLK, &range))
         return 0;
-    return errno == EACCES || errno == EINTR ? EAGAIN : errno;
+    if (errno == EAGAIN || errno == EACCES || errno == EINTR)
+        return 1;
+    return wr_fail_system(errno, s->path, lo, kind == WR_LOCK_NONE ? "unlock" : "lock");
 }
 
 void wr_lane_init(wr_lane *lane, wr_storage *s, wr_fd *f)

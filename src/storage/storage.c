@@ -101,6 +101,7 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
 
 static void free_storage(wr_storage *s)
 {
+    wr_range_table_free(s->ranges);
     wr_free(s->path);
     wr_free(s);
 }
@@ -111,7 +112,10 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     wr_storage *s = new_storage(path, options);
     if (!s)
         return WEIR_ENOMEM;
-    int code = open_backend(s, flags);
+    int code = (s->ranges = wr_range_table_new()) ? 0 : WEIR_ENOMEM;
+    if (!code)
+        code =
+            options->members ? wr_joined_open(s, flags, options->members) : open_backend(s, flags);
     if (code) {
         free_storage(s);
         return code;
@@ -120,8 +124,6 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
         code = wrap(&s, &wr_fault_ops);
     if (!code && options->trace)
         code = wrap(&s, &wr_trace_ops);
-    if (!code && !(s->ranges = wr_range_table_new()))
-        code = WEIR_ENOMEM;
     if (code) {
         wr_storage_close(s);
         return code;
@@ -138,7 +140,6 @@ int wr_storage_close(wr_storage *s)
     for (wr_transfer *t; (t = wr_storage_reap(s, true));)
         if (t->direction == WR_WRITE && !code)
             code = wr_transfer_check(s, t);
-    wr_range_table_free(s->ranges);
     while (s->inner) {
         wr_storage *inner = s->inner;
         s->ops->close(s);
@@ -241,17 +242,25 @@ int wr_storage_run(wr_storage *s, wr_transfer *t)
     return wr_transfer_check(s, t);
 }
 
+const char *wr_storage_locate(const wr_storage *s, int64_t *offset)
+{
+    while (s->inner)
+        s = s->inner;
+    return s->ops->locate ? s->ops->locate(s, offset) : s->path;
+}
+
 int wr_transfer_check(const wr_storage *s, const wr_transfer *t)
 {
+    int64_t offset = wr_transfer_offset(t, t->done);
+    const char *path = wr_storage_locate(s, &offset);
     if (t->error)
-        return wr_fail_system(t->error, s->path, wr_transfer_offset(t, t->done),
-                              t->direction == WR_READ ? "read" : "write");
+        return wr_fail_system(t->error, path, offset, t->direction == WR_READ ? "read" : "write");
     int64_t bytes = wr_transfer_bytes(t);
     if (t->done == bytes)
         return 0;
     wr_fail(WEIR_EIO, "cannot read: the file ends after %lld of %lld bytes", (long long)t->done,
             (long long)bytes);
-    wr_error_note_file(s->path, wr_transfer_offset(t, t->done));
+    wr_error_note_file(path, offset);
     return WEIR_EIO;
 }
 

@@ -97,9 +97,13 @@ typedef struct wr_storage_ops {
     int (*get_size)(wr_storage *s, int64_t *size);
     int (*set_size)(wr_storage *s, int64_t size);
     int (*sync)(wr_storage *s);
-    /* Tries to lock, or unlocks, the range between processes (enum wr_lock_kind): 0, EAGAIN if
-     * another holds it, or an errno. Several threads may call it. */
+    /* Tries to lock, or unlocks, the range between processes (enum wr_lock_kind): 0, or 1 if
+     * another holds it, or a negative code; what it has locked then is the caller's to unlock. Any
+     * thread may call it, one at a time. */
     int (*lock)(wr_storage *s, int kind, int64_t lo, int64_t hi);
+    /* The path of the file that holds the byte at *offset, which becomes its offset there. NULL:
+     * there is one file. */
+    const char *(*locate)(const wr_storage *s, int64_t *offset);
 } wr_storage_ops;
 
 struct wr_storage {
@@ -116,14 +120,26 @@ struct wr_storage {
     int close_error;               /* set by close: an errno */
     int64_t outstanding;           /* submitted and not reaped */
     wr_transfers over;             /* of these, those that were over at once */
-    struct wr_range_table *ranges; /* of lock.c */
+    struct wr_range_table *ranges; /* of lock.c; wrappers share it */
 };
+
+/* A file of which the bytes [skip, skip + bytes) are seen. */
+typedef struct wr_member {
+    const char *path;
+    int64_t skip, bytes;
+} wr_member;
+
+typedef struct wr_members {
+    int count;
+    const wr_member *member;
+} wr_members;
 
 typedef struct wr_storage_options {
     const wr_tunables *tunables; /* storage, direct, fault, io_*; borrowed until close */
     const wr_log *log;
     wr_budget *budget;
     wr_trace *trace;
+    const wr_members *members; /* NULL: path is one file; borrowed while opening */
 } wr_storage_options;
 
 /* The backends, ended by NULL. Where the kernel refuses one, the next takes its place, up to posix;
@@ -132,7 +148,11 @@ extern const wr_storage_ops *const wr_storage_backends[];
 
 /* Opens `path` with the backend the tunables name, or, where the kernel refuses it, the next one:
  * uring, pool, posix, with a line in the log. Wrapped by `fault` and `trace` as asked for.
- * Errors carry path and errno. */
+ * Errors carry path and errno.
+ *
+ * With members, these files are seen as one of constant size, one behind the other, and `path` is
+ * only its name. Each is opened when it is first needed, so that its errors come as late; they name
+ * the member and the offset there. Flags that create or truncate are WEIR_EINVAL. */
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
 
@@ -152,6 +172,10 @@ int wr_storage_run(wr_storage *s, wr_transfer *t);
 /* 0, or raises an error with path, offset and errno; a read cut at the end of the file is WEIR_EIO
  * too: who expects that looks at `done`. */
 int wr_transfer_check(const wr_storage *s, const wr_transfer *t);
+
+/* The path of the file that holds the byte at *offset, which becomes its offset there. Borrowed
+ * until close. */
+const char *wr_storage_locate(const wr_storage *s, int64_t *offset);
 
 /* Whether reading the byte at `offset` needs no device; false where that is not known. */
 bool wr_storage_is_cached(const wr_storage *s, int64_t offset);

@@ -1,0 +1,205 @@
+/* Which files of a joined storage are open. */
+#include "storage/members.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "storage/backends.h"
+#include "storage/lock.h"
+
+static int lay_out(wr_member_files *all, const wr_members *members)
+{
+    char *path = all->paths;
+    for (int64_t i = 0; i < all->count; i++) {
+        const wr_member *given = &members->member[i];
+        int64_t end;
+        if (given->skip < 0 || given->bytes < 0)
+            return wr_fail(WEIR_EINVAL, "member %lld has a negative size", (long long)i);
+        all->member[i] = (wr_member_file){
+            .path = path, .skip = given->skip, .bytes = given->bytes, .start = all->size};
+        if (!wr_add(given->skip, given->bytes, &end) ||
+            !wr_add(all->size, given->bytes, &all->size))
+            return wr_fail(WEIR_ERANGE, "members of too many bytes");
+        path = stpcpy(path, given->path) + 1;
+    }
+    return 0;
+}
+
+int wr_member_files_init(wr_member_files *all, const wr_storage *s, int flags,
+                         const wr_members *members)
+{
+    *all = (wr_member_files){.count = members->count,
+                             .flags = flags,
+                             .tunables = *s->tunables,
+                             .options = {.log = s->log, .budget = s->budget},
+                             .mutex = PTHREAD_MUTEX_INITIALIZER};
+    all->tunables.fault = (wr_choice){WR_FAULT_NONE, 0};
+    all->options.tunables = &all->tunables;
+    int64_t length = 0;
+    for (int i = 0; i < members->count; i++)
+        length += (int64_t)strlen(members->member[i].path) + 1;
+    all->member = wr_alloc_array(all->count, sizeof *all->member);
+    all->paths = wr_alloc(length);
+    int code = all->member && all->paths ? lay_out(all, members) : WEIR_ENOMEM;
+    if (code)
+        wr_member_files_release(all);
+    return code;
+}
+
+/* Called with the mutex held. */
+static void close_one(wr_member_files *all, int64_t i)
+{
+    wr_member_file *m = all->open[i];
+    all->open[i] = all->open[--all->opened];
+    if (wr_storage_close(m->storage) && !all->failed.code)
+        all->failed = *weir_error_last();
+    m->storage = NULL;
+}
+
+int wr_member_files_release(wr_member_files *all)
+{
+    while (all->opened)
+        close_one(all, all->opened - 1);
+    pthread_mutex_destroy(&all->mutex);
+    wr_free(all->open);
+    wr_free(all->paths);
+    wr_free(all->member);
+    if (!all->failed.code)
+        return 0;
+    return all->failed.errnum ? all->failed.errnum : EIO;
+}
+
+wr_member_file *wr_member_files_find(const wr_member_files *all, int64_t offset)
+{
+    int64_t lo = 0, hi = all->count;
+    if (offset >= all->size)
+        return NULL;
+    while (hi - lo > 1) { /* of several that start there, all but the last are empty */
+        int64_t middle = lo + (hi - lo) / 2;
+        if (all->member[middle].start <= offset)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return &all->member[lo];
+}
+
+/* Closes the idle file not held for the longest time; false if there is none. */
+static bool make_room(wr_member_files *all)
+{
+    int64_t oldest = -1;
+    for (int64_t i = 0; i < all->opened; i++) {
+        const wr_member_file *m = all->open[i];
+        if (!m->held && !m->locked && (oldest < 0 || m->latest < all->open[oldest]->latest))
+            oldest = i;
+    }
+    if (oldest >= 0)
+        close_one(all, oldest);
+    return oldest >= 0;
+}
+
+static bool lacks_descriptors(void)
+{
+    int errnum = weir_error_last()->errnum;
+    return errnum == EMFILE || errnum == ENFILE;
+}
+
+/* Called with the mutex held. */
+static int open_one(wr_member_files *all, wr_member_file *m)
+{
+    int code = wr_grow((void **)&all->open, &all->room, all->opened + 1, sizeof(wr_member_file *));
+    if (code)
+        return code;
+    if (all->opened >= WR_MEMBERS_OPEN)
+        make_room(all);
+    do
+        code = wr_storage_open(m->path, all->flags, &all->options, &m->storage);
+    while (code && lacks_descriptors() && make_room(all));
+    if (code)
+        return code;
+    all->open[all->opened++] = m;
+    if (m->storage->ops == &wr_pool_ops) /* the others need not find out what was refused */
+        all->tunables.storage.which = WR_STORAGE_POOL;
+    return 0;
+}
+
+int wr_member_files_hold(wr_member_files *all, wr_member_file *m)
+{
+    pthread_mutex_lock(&all->mutex);
+    int code = m->storage ? 0 : open_one(all, m);
+    if (!code) {
+        m->held++;
+        m->latest = ++all->holds;
+    }
+    pthread_mutex_unlock(&all->mutex);
+    return code;
+}
+
+void wr_member_files_let_go(wr_member_files *all, wr_member_file *m)
+{
+    pthread_mutex_lock(&all->mutex);
+    m->held--;
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static bool is_locked(wr_member_files *all, const wr_member_file *m)
+{
+    pthread_mutex_lock(&all->mutex);
+    bool locked = m->locked;
+    pthread_mutex_unlock(&all->mutex);
+    return locked;
+}
+
+int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *ranges,
+                         wr_member_file *m, int kind, int64_t lo, int64_t hi)
+{
+    const bool unlocks = kind == WR_LOCK_NONE;
+    const int64_t end = m->start + m->bytes, shift = m->skip - m->start;
+    if (unlocks && !is_locked(all, m))
+        return 0;
+    int code = wr_member_files_hold(all, m);
+    if (code)
+        return code;
+    code = m->storage->ops->lock(m->storage, kind, wr_max(lo, m->start) + shift,
+                                 wr_min(hi, end) + shift);
+    pthread_mutex_lock(&all->mutex);
+    m->locked = unlocks ? wr_range_table_meets(ranges, m->start, end) : m->locked || !code;
+    m->held--;
+    pthread_mutex_unlock(&all->mutex);
+    return code;
+}
+
+static bool is_open(wr_member_files *all, const wr_member_file *m)
+{
+    pthread_mutex_lock(&all->mutex);
+    bool open = m->storage;
+    pthread_mutex_unlock(&all->mutex);
+    return open;
+}
+
+static int sync_one(wr_member_files *all, wr_member_file *m)
+{
+    if (!m->unsynced && !is_open(all, m))
+        return 0;
+    int code = wr_member_files_hold(all, m);
+    if (code)
+        return code;
+    code = m->storage->ops->sync(m->storage);
+    wr_member_files_let_go(all, m);
+    m->unsynced = code;
+    return code;
+}
+
+int wr_member_files_sync(wr_member_files *all)
+{
+    weir_error first = {0};
+    for (int64_t i = 0; i < all->count; i++)
+        if (sync_one(all, &all->member[i]) && !first.code)
+            first = *weir_error_last();
+    pthread_mutex_lock(&all->mutex);
+    if (!first.code)
+        first = all->failed;
+    pthread_mutex_unlock(&all->mutex);
+    return first.code ? wr_error_raise(&first) : 0;
+}
