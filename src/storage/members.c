@@ -86,7 +86,7 @@ wr_member_file *wr_member_files_find(const wr_member_files *all, int64_t offset)
 }
 
 /* Closes the idle file not held for the longest time; false if there is none. */
-static bool make_room(wr_member_files *all)
+static bool close_idle(wr_member_files *all)
 {
     int64_t oldest = -1;
     for (int64_t i = 0; i < all->opened; i++) {
@@ -97,6 +97,13 @@ static bool make_room(wr_member_files *all)
     if (oldest >= 0)
         close_one(all, oldest);
     return oldest >= 0;
+}
+
+/* Called with the mutex held: leaves `most` open, if so many are idle. */
+static void make_room(wr_member_files *all, int64_t most)
+{
+    while (all->opened > most && close_idle(all))
+        continue;
 }
 
 static bool lacks_descriptors(void)
@@ -111,11 +118,10 @@ static int open_one(wr_member_files *all, wr_member_file *m)
     int code = wr_grow((void **)&all->open, &all->room, all->opened + 1, sizeof(wr_member_file *));
     if (code)
         return code;
-    if (all->opened >= WR_MEMBERS_OPEN)
-        make_room(all);
+    make_room(all, WR_MEMBERS_OPEN - 1);
     do
         code = wr_storage_open(m->path, all->flags, &all->options, &m->storage);
-    while (code && lacks_descriptors() && make_room(all));
+    while (code && lacks_descriptors() && close_idle(all));
     if (code)
         return code;
     all->open[all->opened++] = m;
@@ -166,6 +172,7 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
     pthread_mutex_lock(&all->mutex);
     m->locked = unlocks ? wr_range_table_meets(ranges, m->start, end) : m->locked || !code;
     m->held--;
+    make_room(all, WR_MEMBERS_OPEN);
     pthread_mutex_unlock(&all->mutex);
     return code;
 }

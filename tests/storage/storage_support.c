@@ -12,15 +12,28 @@ static void keep_line(void *user, const char *line, int length)
     snprintf(o->logged + used, sizeof o->logged - used, "%.*s", length, line);
 }
 
-int open_hints(opened *o, const char *path, int flags, const char *hints, int64_t limit)
+/* Everything but the file. */
+static wr_storage_options prepare(opened *o, const char *hints, int64_t limit)
 {
     memset(o, 0, sizeof *o);
     wr_tunables_init(&o->tunables);
     CHECK_EQUAL(wr_tunables_set_hints(&o->tunables, hints), 0);
     wr_budget_init(&o->budget, limit);
     o->log = (wr_log){.level = WR_LOG_DEBUG, .sink = keep_line, .user = o};
-    wr_storage_options options = {.tunables = &o->tunables, .log = &o->log, .budget = &o->budget};
+    return (wr_storage_options){.tunables = &o->tunables, .log = &o->log, .budget = &o->budget};
+}
+
+int open_hints(opened *o, const char *path, int flags, const char *hints, int64_t limit)
+{
+    wr_storage_options options = prepare(o, hints, limit);
     return wr_storage_open(path, flags, &options, &o->storage);
+}
+
+int open_members(opened *o, const wr_members *members, int flags, const char *hints)
+{
+    wr_storage_options options = prepare(o, hints, 64 << 20);
+    options.members = members;
+    return wr_storage_open("set", flags, &options, &o->storage);
 }
 
 void open_well(opened *o, const char *path, int flags, const char *hints)

@@ -22,6 +22,9 @@ int open_hints(opened *o, const char *path, int flags, const char *hints, int64_
 /* Same; must succeed, with 64 MiB of budget. */
 void open_well(opened *o, const char *path, int flags, const char *hints);
 
+/* As open_hints, of several files seen as one that is called "set", with 64 MiB of budget. */
+int open_members(opened *o, const wr_members *members, int flags, const char *hints);
+
 /* Closes, and checks that the budget got everything back. */
 void close_well(opened *o);
 
