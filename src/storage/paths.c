@@ -52,6 +52,23 @@ int wr_path_rename(const char *from, const char *to, bool replace)
     return error ? wr_fail_system(error, from, -1, "rename") : 0;
 }
 
+int wr_path_exchange(const char *a, const char *b)
+{
+    if (!renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE))
+        return 0;
+    int error = errno == EINVAL || errno == ENOSYS ? EOPNOTSUPP : errno;
+    return wr_fail_system(error, b, -1, "exchange with its successor");
+}
+
+int wr_path_is_folder(const char *path, bool *folder)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return wr_fail_system(errno, path, -1, "look at");
+    *folder = S_ISDIR(status.st_mode);
+    return 0;
+}
+
 int wr_path_remove(const char *path)
 {
     if (!remove(path))
@@ -92,6 +109,24 @@ static int read_all(int fd, char *memory, int64_t bytes, int64_t *moved)
         *moved += got;
     }
     return 0;
+}
+
+int wr_path_head(const char *path, int64_t most, char *out, int64_t *got, int64_t *size)
+{
+    struct stat status;
+    int fd = open_path(path, O_RDONLY | O_NONBLOCK), code = 0;
+    if (fd < 0)
+        return wr_fail_system(errno, path, -1, "open");
+    int error = fstat(fd, &status) ? errno : 0;
+    if (!error && !S_ISREG(status.st_mode)) {
+        code = wr_fail(WEIR_EFORMAT, "this is no regular file");
+        wr_error_note_file(path, -1);
+    } else if (!error) {
+        *size = status.st_size;
+        error = read_all(fd, out, most, got);
+    }
+    close(fd);
+    return error ? wr_fail_system(error, path, 0, "read") : code;
 }
 
 static int write_all(int fd, const char *memory, int64_t bytes, int64_t *moved)

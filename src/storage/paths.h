@@ -17,6 +17,13 @@ int wr_path_exists(const char *path, bool *exists);
  * both succeed. */
 int wr_path_rename(const char *from, const char *to, bool replace);
 
+/* Both are there, and each gets the other's name at once. WEIR_EUNSUPPORTED where the file system
+ * cannot. */
+int wr_path_exchange(const char *a, const char *b);
+
+/* Whether it is a folder; it must be there. */
+int wr_path_is_folder(const char *path, bool *folder);
+
 /* A file or an empty folder: WEIR_ENOENT if there is none, WEIR_EEXIST if it is not empty. */
 int wr_path_remove(const char *path);
 
@@ -26,6 +33,10 @@ int wr_path_make_folder(const char *path, bool exclusive);
 /* A whole file, with a NUL behind its *length bytes; the caller's to wr_free. A file of more than
  * `most` bytes, or one that is not regular, is WEIR_EFORMAT. Takes the file's size and a byte. */
 int wr_path_read(const char *path, int64_t most, char **text, int64_t *length);
+
+/* The first `most` bytes of a file, or all *got that there are, and its size. A file that is not
+ * regular is WEIR_EFORMAT. */
+int wr_path_head(const char *path, int64_t most, char *out, int64_t *got, int64_t *size);
 
 /* A whole file, in stable storage when this returns (its name is not: wr_path_sync_folder). Not
  * `exclusive`: what was there is overwritten. On failure the file is removed. */
