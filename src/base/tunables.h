@@ -40,6 +40,7 @@ enum wr_storage_choice {
 };
 enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
+enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
 enum wr_fault {
     WR_FAULT_NONE,
@@ -58,11 +59,13 @@ typedef struct wr_tunables {
     wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy;
+    wr_choice sieve_unit; /* enum wr_sieve_unit */
     wr_choice direct; /* enum wr_switch */
     wr_choice fault;  /* enum wr_fault */
     wr_choice log;    /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
+    int64_t prefetch, cache;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, progress_nice;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
         trace[WR_TUNABLE_TEXT];

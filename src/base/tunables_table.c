@@ -44,6 +44,9 @@ const wr_tunable wr_tunable_table[] = {
      "most memory of an independent sieving read"},
     {"sieve_buffer_write", WR_SIZE, AT(sieve_buffer[WR_WRITE]), "", 1, INT64_MAX, "512K", "plan",
      "most memory of an independent sieving write"},
+    {"sieve_unit", WR_CHOICE, AT(sieve_unit), "byte|column", 0, 0, "byte", "engine",
+     "what an independent sieving access of an array takes with access=sieve: what lies between "
+     "wanted bytes, or whole slices of the slowest dimension, from bound to bound"},
     {"sieve_threshold", WR_COUNT, AT(sieve_threshold), "percent", 0, 100, "0", "plan",
      "sieve only windows of which at least this share is wanted; 0: chosen by price"},
     {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
@@ -58,6 +61,11 @@ const wr_tunable wr_tunable_table[] = {
      "of that thread, by the environment only; below 0 needs privileges"},
     {"progress_policy", WR_CHOICE, AT(progress_policy), "other|batch|idle|fifo", 0, 0, "other",
      "engine", "how the system schedules it, by the environment only; fifo needs privileges"},
+    {"prefetch", WR_COUNT, AT(prefetch), "slabs", 0, 64, "1", "array",
+     "slabs that a slab loop reads ahead, and as many that it writes behind"},
+    {"cache", WR_SIZE, AT(cache), "", 0, INT64_MAX, "0", "array",
+     "memory of each rank for data of an array that it has read alone, kept until written; what "
+     "others write meanwhile is not seen"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
     {"region_folder", WR_TEXT, AT(region_folder), "", 0, 0, "/dev/shm", "transport",
@@ -94,6 +102,7 @@ static const char *const independent_words[] = {"true", "never", "false", "auto"
 
 const wr_tunable_alias wr_tunable_aliases[] = {
     {"access", 0, {"access_read", "access_write"}, NULL},
+    {"sieve_buffer", 0, {"sieve_buffer_read", "sieve_buffer_write"}, NULL},
     {"collective", 0, {"collective_read", "collective_write"}, NULL},
     {"cb_nodes", 1, {"aggregators"}, NULL},
     {"cb_buffer_size", 1, {"cb_buffer_size"}, NULL},

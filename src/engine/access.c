@@ -5,6 +5,22 @@
 #include "pattern/meet.h"
 #include "pattern/pack.h"
 
+int wr_known_sum(wr_known *known, int ranks)
+{
+    int code = 0;
+    known->wanted = (wr_summary){0};
+    for (int rank = 0; rank < ranks && !code; rank++) {
+        weir_pattern *p = NULL;
+        code = known->pattern(known->user, rank, &p);
+        if (!code && p) {
+            wr_summary one = wr_summary_of(p, 0, weir_pattern_bytes(p));
+            wr_summary_add(&known->wanted, &one);
+        }
+        weir_pattern_free(p);
+    }
+    return code;
+}
+
 /* One batch between window and memory; `m->a` counts from the start of the rank's data. Whole
  * batches at once where memory is as regular as the file. */
 static void copy_meeting(const wr_access_request *a, wr_cursor *memory, char *window,

@@ -6,6 +6,17 @@
 #include "base/tunables.h"
 #include "plan/cover.h"
 
+/* What all ranks want, where a call itself tells every rank: then nobody has to say. */
+typedef struct wr_known {
+    /* A new pattern, or NULL: that rank wants nothing. The same on all ranks. */
+    int (*pattern)(void *user, int rank, weir_pattern **out);
+    void *user;
+    wr_summary wanted; /* by all together */
+} wr_known;
+
+/* Sets known->wanted. */
+int wr_known_sum(wr_known *known, int ranks);
+
 /* Data positions [begin, end) of `file` lie in memory at data positions [0, end - begin) of
  * `memory`, relative to `base`. Everything is borrowed until the access is over; `base` is only
  * read when writing. */
@@ -15,6 +26,10 @@ typedef struct wr_access_request {
     int64_t begin, end;
     const weir_pattern *memory;
     char *base;
+    bool whole;            /* a read that meets the end of the file is an error, for all ranks */
+    int64_t column; /* bytes of a slice of the slowest dimension of an array, or 0; */
+    int64_t lo, hi; /* the slices from bound to bound of the section: for sieve_unit=column */
+    const wr_known *known; /* or NULL; blocking collective calls only */
 } wr_access_request;
 
 /* Copies between `window`, where a byte lies at its data position in `cover`, and the rank's

@@ -157,11 +157,36 @@ static wr_outcome move_windows(wr_port *port, const wr_access_request *a, const 
     return o;
 }
 
-wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
+/* Whole columns, wanted or not, as many at a time as the buffer takes: "PASSION Runtime Library for
+ * Parallel I/O", section 5.1. */
+static wr_outcome move_columns(wr_port *port, const wr_access_request *a)
+{
+    int64_t columns = wr_max(1, port->tunables.sieve_buffer[a->direction] / a->column);
+    int64_t step = wr_min(columns * a->column, a->hi - a->lo);
+    wr_outcome o = {.stop = INT64_MAX};
+    char *buffer = wr_alloc(step);
+    o.code = buffer ? 0 : WEIR_ENOMEM;
+    for (int64_t lo = a->lo; lo < a->hi && !o.code && o.stop == INT64_MAX; lo += step) {
+        wr_run_pattern cover;
+        int64_t hi = wr_min(lo + step, a->hi);
+        int64_t wanted = wr_pattern_data_below(a->file, hi) - wr_pattern_data_below(a->file, lo);
+        wr_window w = {.lo = lo, .hi = hi, .holes = wanted < hi - lo};
+        w.cover = (weir_pattern *)wr_run_pattern_set(&cover, lo, hi - lo);
+        o.code = move_window(port, a, &w, buffer, &o.stop);
+    }
+    wr_free(buffer);
+    return o;
+}
+
+static wr_outcome run(wr_port *port, const wr_access_request *a)
 {
     wr_summary wanted = wr_summary_of(a->file, a->begin, a->end);
     if (!wanted.active)
         return (wr_outcome){.stop = INT64_MAX};
+    bool sieve = port->tunables.access[a->direction].which == WR_ACCESS_SIEVE;
+    if (sieve && a->column && port->tunables.sieve_unit.which == WR_SIEVE_COLUMN &&
+        (a->direction == WR_READ || port->can_read))
+        return move_columns(port, a);
     if (wanted.hi - wanted.lo != wanted.bytes) {
         wr_plan_input in = wr_port_input(port, a->direction, &wanted, 0);
         if (wr_plan_may_sieve(&in))
@@ -174,5 +199,13 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
     wr_outcome o = move_directly(port, a);
     if (lock)
         wr_port_unlock(port, wanted.lo, wanted.hi);
+    return o;
+}
+
+wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
+{
+    wr_outcome o = run(port, a);
+    if (!o.code && a->whole)
+        o.code = wr_port_demand_all(port, o.stop);
     return o;
 }

@@ -69,9 +69,11 @@ static const entry *entry_of(const wr_port *port, uint32_t turn, int local_rank)
     return (const entry *)(const void *)wr_channel_lane(&port->channel, turn, local_rank);
 }
 
+enum { KINDS = 16 };
+
 static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
 {
-    return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING);
+    return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING) + 8 * !!a->known;
 }
 
 /* Whether a rank would rather leave the storage to the thread: not where that is memory in
@@ -109,10 +111,12 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
         return;
     }
     e->away = prefers_away(port, a, op);
-    e->summary = wr_summary_of(a->file, a->begin, a->end);
     e->begin = a->begin;
     e->end = a->end;
-    e->pattern_bytes = weir_pattern_footprint(a->file);
+    if (!a->known) {
+        e->summary = wr_summary_of(a->file, a->begin, a->end);
+        e->pattern_bytes = weir_pattern_footprint(a->file);
+    }
     if (port->tunables.realms.which == WR_REALMS_STATIC &&
         wr_storage_get_size(port->storage, &e->file_size))
         e->file_size = 0; /* then realms are even */
@@ -153,7 +157,7 @@ static int hear_entries(const wr_port *port, uint32_t turn, joint *all)
 }
 
 /* Joins the nodes' summaries; bounds in different nodes are not compared. */
-static int join_nodes(wr_port *port, int64_t kind, int code, joint *all)
+static int join_nodes(wr_port *port, int64_t kind, int code, bool known, joint *all)
 {
     wr_transport *t = port->world->transport;
     const wr_summary *w = &all->wanted;
@@ -162,7 +166,7 @@ static int join_nodes(wr_port *port, int64_t kind, int code, joint *all)
     if (code)
         return code;
     bool any = first && w->active;
-    kind += (int64_t)port->calls * 8;
+    kind += (int64_t)port->calls * KINDS;
     enum { LO, HI, SIZE, ROOM, AWAY, KIND, NOT_KIND, LOW };
     int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
                         [HI] = any ? -w->hi : INT64_MAX,
@@ -175,12 +179,12 @@ static int join_nodes(wr_port *port, int64_t kind, int code, joint *all)
     if (!first)
         memset(sums, 0, sizeof sums);
     code = wr_allreduce(t, port->channel.tag, WR_MIN, LOW, low);
-    if (!code)
+    if (!code && !known)
         code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
     if (!code && low[KIND] != -low[NOT_KIND])
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
     *all = (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY]};
-    if (sums[0])
+    if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],
                                    .hi = -low[HI],
                                    .active = sums[0],
@@ -239,6 +243,35 @@ static int show_large(wr_call *c, uint32_t turn)
     return 0;
 }
 
+/* The pattern of a rank, where the call tells it. */
+static int add_known(wr_call *c, int rank, const weir_pattern *realm, int as)
+{
+    weir_pattern *p = NULL;
+    int code = c->a->known->pattern(c->a->known->user, rank, &p);
+    if (code || !p)
+        return code;
+    wr_want want = {p, 0, weir_pattern_bytes(p), as};
+    if (want.end && (!realm || wr_want_meets(&want, realm)))
+        c->wants[c->wants_count++] = want;
+    else
+        weir_pattern_free(p);
+    return 0;
+}
+
+int wr_call_know(wr_call *c, int ranks, const int *rank, const weir_pattern *realm)
+{
+    int code = 0;
+    for (int i = 0; i < ranks && !code; i++)
+        code = add_known(c, rank ? rank[i] : i, realm, i);
+    return code;
+}
+
+void wr_call_forget(wr_call *c)
+{
+    for (int64_t i = 0; c->a->known && i < c->wants_count; i++)
+        weir_pattern_free((weir_pattern *)c->wants[i].pattern);
+}
+
 /* An aggregator learns what everyone on the node wants. */
 static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
 {
@@ -247,6 +280,10 @@ static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
     c->wants = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *c->wants);
     if (!patterns || !c->wants) {
         wr_call_fail(c, WEIR_ENOMEM, c->plan->lo);
+        return;
+    }
+    if (c->a->known) {
+        wr_call_fail(c, wr_call_know(c, t->local_size, t->local, NULL), c->plan->lo);
         return;
     }
     int64_t place = 0;
@@ -309,6 +346,7 @@ static void run_shared(wr_call *c, uint32_t turn, bool fits)
         send_away(c, wr_rounds_shared);
     else
         wr_rounds_shared(c);
+    wr_call_forget(c);
     wr_arena_release(&memory);
 }
 
@@ -484,9 +522,11 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
     code = hear_entries(port, turn, &all);
     if (t->nodes > 1)
-        code = join_nodes(port, kind_of(a, op), code, &all);
+        code = join_nodes(port, kind_of(a, op), code, a->known, &all);
     if (code)
         return code;
+    if (a->known)
+        all.wanted = a->known->wanted;
     wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);
     fit_window(port, op, &all, &in);
     code = wr_plan_build(&in, &plan);
@@ -509,5 +549,5 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     if (port->requests.bytes > REQUESTS_KEPT)
         wr_region_close(&port->requests);
     *count = wr_outcome_count(&c.outcome, a);
-    return code;
+    return code || !a->whole ? code : wr_port_demand_all(port, c.outcome.stop);
 }

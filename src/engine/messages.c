@@ -118,6 +118,37 @@ static int take_wants(messages *m, int count, const wr_parcel *in)
     return 0;
 }
 
+/* Where the call tells what all want, nothing travels. */
+static int know_wants(messages *m)
+{
+    wr_call *c = m->call;
+    const int64_t ranks = m->t->size;
+    if (c->mine < 0)
+        return 0;
+    c->wants = wr_arena_alloc(&m->memory, ranks * (int64_t)sizeof *c->wants);
+    if (!c->wants)
+        return WEIR_ENOMEM;
+    int code = wr_call_know(c, (int)ranks, NULL, m->realms[c->mine]);
+    m->role.greetings =
+        wr_arena_alloc(&m->memory, wr_max(1, c->wants_count) * (int64_t)sizeof(wr_request));
+    if (!m->role.greetings)
+        return WEIR_ENOMEM;
+    memset(m->role.greetings, 0, (size_t)c->wants_count * sizeof(wr_request));
+    return code;
+}
+
+/* Requests to the aggregators they concern. */
+static int send_wants(messages *m, int count, const wr_parcel *out, int code)
+{
+    int received = 0;
+    wr_parcel *in = NULL;
+    int lost = wr_sparse_exchange(
+        m->t, &(wr_sparse){.tag = tag_of(m, 0), .turn = m->call->port->calls, .memory = &m->memory},
+        code ? 0 : count, out, &received, &in);
+    code = code ? code : lost;
+    return code ? code : take_wants(m, received, in);
+}
+
 /* The most that a want has in a window: more than a window only if it has bytes several times. */
 static int64_t largest_part(const messages *m, const weir_pattern *pattern, int64_t bytes)
 {
@@ -145,20 +176,17 @@ static int take_memory(messages *m)
 static int admit(messages *m)
 {
     wr_call *c = m->call;
-    int count = 0, received = 0;
-    wr_parcel *in = NULL;
+    int count = 0;
     wr_parcel *out = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof *out);
     m->realms = wr_arena_alloc(&m->memory, c->plan->aggregators * (int64_t)sizeof(weir_pattern *));
     if (m->realms)
         memset(m->realms, 0, (size_t)c->plan->aggregators * sizeof(weir_pattern *));
     int code = out && m->realms ? make_parcels(m, out, &count) : WEIR_ENOMEM;
     m->expected = code ? 0 : count;
-    int lost = wr_sparse_exchange(
-        m->t, &(wr_sparse){.tag = tag_of(m, 0), .turn = c->port->calls, .memory = &m->memory},
-        code ? 0 : count, out, &received, &in);
-    code = code ? code : lost;
-    if (!code)
-        code = take_wants(m, received, in);
+    if (!c->a->known)
+        code = send_wants(m, count, out, code);
+    else if (!code)
+        code = know_wants(m);
     if (!code)
         code = take_memory(m);
     return wr_agree(m->t, tag_of(m, 0), code);
@@ -446,5 +474,6 @@ void wr_rounds_messages(wr_call *call)
         wr_windows_release(&m.role.walk);
     for (int64_t i = 0; m.realms && i < call->plan->aggregators; i++)
         weir_pattern_free(m.realms[i]);
+    wr_call_forget(call);
     wr_arena_release(&m.memory);
 }

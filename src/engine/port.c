@@ -21,12 +21,22 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.wanted = *wanted;
     in.file_size = file_size;
     in.unit = port->unit;
+    in.origin = port->origin;
     in.align = wr_max(in.align, port->align);
     in.block = port->block;
     if (port->block && in.realms == WR_REALMS_PERSISTENT)
         in.aggregators = port->owners;
     in.blind = direction == WR_WRITE && !port->can_read;
     return in;
+}
+
+int wr_port_demand_all(const wr_port *port, int64_t stop)
+{
+    if (stop == INT64_MAX)
+        return 0;
+    wr_fail(WEIR_EIO, "the file has ended where there must be data");
+    wr_error_note_file(port->storage->path, stop);
+    return WEIR_EIO;
 }
 
 bool wr_port_by_messages(const wr_port *port)

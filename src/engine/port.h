@@ -27,6 +27,7 @@ typedef struct wr_port {
     wr_price price[2];      /* by direction */
     int64_t cores;          /* of a node */
     int64_t unit, align;    /* of realms */
+    int64_t origin;         /* where the first unit starts */
     int64_t block;          /* of persistent realms; 0 before the first collective call */
     int64_t owners;         /* and how many have them */
     bool can_read;          /* the file is open for reading too */
@@ -50,6 +51,9 @@ wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a);
  * fail, and nothing is moved. `op` is the operation it belongs to, NULL for a blocking call. */
 int wr_collective_run(wr_port *port, const wr_access_request *a, int code, struct wr_operation *op,
                       int64_t *count);
+
+/* 0, or, where an access stopped before its end, the error that the file has ended there. */
+int wr_port_demand_all(const wr_port *port, int64_t stop);
 
 /* Whether the rounds of collective calls are by messages. */
 bool wr_port_by_messages(const wr_port *port);

@@ -32,6 +32,13 @@ static inline int wr_call_desk_rank(const wr_call *c, int desk)
     return (int)wr_plan_place(c->plan, c->first_realm + desk, t->size) - t->local_first;
 }
 
+/* Fills `wants`, which has room, with what each of `ranks` ranks (rank[i], or i where that is NULL)
+ * wants of a realm (NULL: at all), as the call itself tells; wants are numbered by i. */
+int wr_call_know(wr_call *call, int ranks, const int *rank, const weir_pattern *realm);
+
+/* Frees what wr_call_know made. */
+void wr_call_forget(wr_call *call);
+
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
 

@@ -6,8 +6,15 @@
 #include "engine/operation.h"
 #include "weir/file.h"
 
+/* What is left to do when an access is over, by who waits for it: returns what that comes to. */
+typedef struct wr_after {
+    int (*run)(void *user, int code);
+    void *user;
+} wr_after;
+
 struct weir_request {
     wr_operation op;
+    wr_after after;     /* run NULL: nothing */
     weir_file *file;    /* NULL: it is over, and op has what it came to */
     weir_request *next; /* of the file; copies of the patterns lie behind the request, */
     bool spare;         /* unless there was no memory for them: then it has */
@@ -72,11 +79,20 @@ int wr_file_access(weir_file *file, const wr_access_request *a, bool together, i
 typedef struct wr_start {
     bool together;
     enum wr_form form;
-    int code; /* != 0: this rank cannot take part */
+    int code;       /* != 0: this rank cannot take part */
+    wr_after after; /* only if there is a request then */
 } wr_start;
+
+/* A split access: begins what wr_file_start would; what ends it must be of its kind. */
+int wr_file_begin(weir_file *file, const wr_access_request *a, const wr_start *how);
+int wr_file_end(weir_file *file, enum wr_direction direction, bool together, int64_t *count);
 
 int wr_file_start(weir_file *file, const wr_access_request *a, const wr_start *how,
                   weir_request **out);
+
+/* Waits for all that was started, which stays to be waited for by its owners; whether some of this
+ * rank's writing has failed. */
+bool wr_file_has_failed(weir_file *file);
 
 /* Waits for all requests, which stay their owners'. `ended`: MPI has, so they cannot go on. */
 void wr_file_finish(weir_file *file, bool ended);

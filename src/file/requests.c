@@ -116,6 +116,7 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
         r = start(f, make_spare(f, a), how);
     if (!r)
         return refuse(f, WEIR_ENOMEM);
+    r->after = how->after;
     enlist(f, r);
     *out = r;
     return 0;
@@ -143,6 +144,8 @@ static int take_result(weir_request **request, int64_t *count)
     int code = r->op.code ? wr_error_raise(&r->op.error) : 0;
     if (count)
         *count = r->op.count;
+    if (r->after.run)
+        code = r->after.run(r->after.user, code);
     wr_free(r);
     *request = NULL;
     return code;
@@ -186,6 +189,16 @@ int weir_waitall(int number, weir_request **requests, int64_t *counts)
     return first.code ? wr_error_raise(&first) : 0;
 }
 
+bool wr_file_has_failed(weir_file *f)
+{
+    bool failed = false;
+    for (weir_request *r = first_of(f); r; r = r->next) {
+        wr_operation_wait(&r->op);
+        failed = failed || (r->op.code && r->op.a.direction == WR_WRITE);
+    }
+    return failed;
+}
+
 void wr_file_finish(weir_file *f, bool ended)
 {
     weir_request *r;
@@ -203,25 +216,32 @@ void wr_file_finish(weir_file *f, bool ended)
 
 /* --- the public forms --- */
 
-static int start_whole(weir_file *f, wr_access_request a, bool together, enum wr_form form,
-                       weir_request **out)
-{
-    wr_run_pattern nothing;
-    wr_start how = {together, form, wr_file_complete(&a, &nothing)};
-    return wr_file_start(f, &a, &how, out);
-}
-
-static int begin(weir_file *f, wr_access_request a, bool together)
+int wr_file_begin(weir_file *f, const wr_access_request *a, const wr_start *how)
 {
     if (f->split)
         return refuse(f, wr_fail(WEIR_EINVAL, "another split access is under way"));
-    int code = start_whole(f, a, together, WR_SPLIT, &f->split);
+    int code = wr_file_start(f, a, how, &f->split);
     if (!code)
         wr_operation_begun(&f->split->op);
     return code;
 }
 
-static int end(weir_file *f, enum wr_direction direction, bool together, int64_t *count)
+static int start_whole(weir_file *f, wr_access_request a, bool together, weir_request **out)
+{
+    wr_run_pattern nothing;
+    wr_start how = {
+        .together = together, .form = WR_NONBLOCKING, .code = wr_file_complete(&a, &nothing)};
+    return wr_file_start(f, &a, &how, out);
+}
+
+static int begin(weir_file *f, wr_access_request a, bool together)
+{
+    wr_run_pattern nothing;
+    wr_start how = {.together = together, .form = WR_SPLIT, .code = wr_file_complete(&a, &nothing)};
+    return wr_file_begin(f, &a, &how);
+}
+
+int wr_file_end(weir_file *f, enum wr_direction direction, bool together, int64_t *count)
 {
     const weir_request *r = f->split;
     if (!r || r->op.a.direction != direction || r->op.together != together)
@@ -232,29 +252,25 @@ static int end(weir_file *f, enum wr_direction direction, bool together, int64_t
 int weir_file_iread_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                         void *base, weir_request **out)
 {
-    return start_whole(file, wr_request_of(WR_READ, where, memory, base), true, WR_NONBLOCKING,
-                       out);
+    return start_whole(file, wr_request_of(WR_READ, where, memory, base), true, out);
 }
 
 int weir_file_iwrite_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                          const void *base, weir_request **out)
 {
-    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), true, WR_NONBLOCKING,
-                       out);
+    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), true, out);
 }
 
 int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                     void *base, weir_request **out)
 {
-    return start_whole(file, wr_request_of(WR_READ, where, memory, base), false, WR_NONBLOCKING,
-                       out);
+    return start_whole(file, wr_request_of(WR_READ, where, memory, base), false, out);
 }
 
 int weir_file_iwrite(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
                      const void *base, weir_request **out)
 {
-    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), false, WR_NONBLOCKING,
-                       out);
+    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), false, out);
 }
 
 int weir_file_read_all_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
@@ -265,7 +281,7 @@ int weir_file_read_all_begin(weir_file *file, const weir_pattern *where, const w
 
 int weir_file_read_all_end(weir_file *file, int64_t *count)
 {
-    return end(file, WR_READ, true, count);
+    return wr_file_end(file, WR_READ, true, count);
 }
 
 int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
@@ -276,7 +292,7 @@ int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
 
 int weir_file_write_all_end(weir_file *file, int64_t *count)
 {
-    return end(file, WR_WRITE, true, count);
+    return wr_file_end(file, WR_WRITE, true, count);
 }
 
 int weir_file_read_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
@@ -287,7 +303,7 @@ int weir_file_read_begin(weir_file *file, const weir_pattern *where, const weir_
 
 int weir_file_read_end(weir_file *file, int64_t *count)
 {
-    return end(file, WR_READ, false, count);
+    return wr_file_end(file, WR_READ, false, count);
 }
 
 int weir_file_write_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
@@ -298,5 +314,5 @@ int weir_file_write_begin(weir_file *file, const weir_pattern *where, const weir
 
 int weir_file_write_end(weir_file *file, int64_t *count)
 {
-    return end(file, WR_WRITE, false, count);
+    return wr_file_end(file, WR_WRITE, false, count);
 }

@@ -9,28 +9,37 @@
 #include "pattern/algebra.h"
 #include "plan/plan.h"
 
-/* Cuts fall on multiples of this, unless alignment and unit have no small common multiple: then on
- * multiples of the alignment, which is what the file system asks for. */
-static int64_t grain(const wr_plan_input *in)
+/* Cuts fall on multiples of `size` from `origin` on. */
+typedef struct grain {
+    int64_t origin, size;
+} grain;
+
+/* Where units would leave some realms more than a quarter larger than others, or where alignment
+ * and unit have no common multiple that does not, cuts are aligned only: that is what the file
+ * system asks for. */
+static grain find_grain(const wr_plan_input *in, int64_t realms)
 {
-    int64_t align = wr_max(1, in->align), unit = wr_max(1, in->unit), both;
-    if (!wr_mul(align / wr_gcd(align, unit), unit, &both))
-        return align;
-    return both <= wr_max(in->wanted.hi - in->wanted.lo, align) ? both : align;
+    int64_t align = wr_max(1, in->align), unit = wr_max(1, in->unit), both, all;
+    const grain aligned = {0, align};
+    if (in->origin % align || !wr_mul(align / wr_gcd(align, unit), unit, &both) ||
+        !wr_mul(both, 4 * realms, &all) || all > in->wanted.hi - in->wanted.lo)
+        return aligned;
+    return (grain){in->origin, both};
 }
 
-static int64_t round_up(int64_t x, int64_t grain)
+static int64_t round_up(int64_t x, int64_t size)
 {
-    int64_t rest = x % grain, up;
-    return rest && wr_add(x, grain - rest, &up) ? up : x;
+    int64_t rest = x % size, up;
+    return rest && wr_add(x, size - rest, &up) ? up : x;
 }
 
 /* [lo, hi) in equal blocks, its first one from a multiple of the grain on. */
 static void divide(const wr_plan_input *in, wr_plan *out, int64_t lo, int64_t hi)
 {
-    int64_t g = grain(in), n = out->aggregators;
-    out->base = wr_div_floor(lo, g) * g;
-    out->block = wr_max(g, round_up((hi - out->base + n - 1) / n, g));
+    int64_t n = out->aggregators;
+    grain g = find_grain(in, n);
+    out->base = g.origin + wr_div_floor(lo - g.origin, g.size) * g.size;
+    out->block = wr_max(g.size, round_up((hi - out->base + n - 1) / n, g.size));
     out->period = 0;
 }
 
@@ -49,8 +58,8 @@ static void cut_static(const wr_plan_input *in, wr_plan *out)
 
 static void deal(const wr_plan_input *in, wr_plan *out, int64_t block)
 {
-    out->base = 0;
-    out->block = wr_max(1, round_up(block, grain(in)));
+    out->base = in->origin % wr_max(1, in->align) ? 0 : in->origin;
+    out->block = in->block > 0 ? block : round_up(block, find_grain(in, out->aggregators).size);
     if (!wr_mul(out->block, out->aggregators, &out->period) || out->period > WR_OFFSET_MAX)
         out->period = 0;
 }
@@ -70,8 +79,8 @@ static void cut_persistent(const wr_plan_input *in, wr_plan *out)
 const wr_realm_rule wr_realm_rules[] = {
     {"even", "what is accessed, divided evenly", cut_even},
     {"static", "the whole file, divided evenly", cut_static},
-    {"cyclic", "blocks of a window's size, dealt round-robin from byte 0", cut_cyclic},
-    {"persistent", "blocks fixed by the first access, dealt round-robin from byte 0",
+    {"cyclic", "blocks of a window's size, dealt round-robin from the start", cut_cyclic},
+    {"persistent", "blocks fixed by the first access, dealt round-robin from the start",
      cut_persistent},
     {"balanced", "equal data", NULL},
     {"disks", "one logical disk per aggregator", NULL},
