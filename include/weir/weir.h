@@ -8,10 +8,12 @@
 
 #include <mpi.h>
 
+#include "weir/array.h"
 #include "weir/error.h"
 #include "weir/file.h"
 #include "weir/pattern.h"
 #include "weir/plan.h"
+#include "weir/type.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +31,19 @@ WEIR_API const char *weir_version(void);
  * [collective] */
 WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                             weir_file **out);
+
+/* Creates an array on all ranks of `comm`: a .npy file, or, where info->members is not 0, a folder
+ * with a local array for each place of the grid. It is written under another name beside `path`, and
+ * gets its own when it is closed. `options` may be NULL. WEIR_EEXIST if there is something of that
+ * name that must not be replaced. [collective] */
+WEIR_API int weir_array_create(MPI_Comm comm, const char *path, const weir_array_info *info,
+                               const weir_array_options *options, const char *hints,
+                               weir_array **out);
+
+/* Opens one, whatever number of ranks wrote it; mode is WEIR_READ, or WEIR_READ | WEIR_WRITE. An
+ * error names the file and what is wrong with it. [collective] */
+WEIR_API int weir_array_open(MPI_Comm comm, const char *path, int mode, const char *hints,
+                             weir_array **out);
 
 /* Moves operations in flight that nothing else moves: with progress=poll, or where a thread may not
  * call MPI. Every other call of the library does that too. [local] */

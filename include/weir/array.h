@@ -1,0 +1,233 @@
+/* Arrays larger than memory: a .npy file, or a folder with one .npy file for each local array.
+ *
+ * An array has a type, up to WEIR_MAX_DIMENSIONS dimensions, and is stored by rows (the last
+ * dimension is the fastest) or by columns (the first is). What is read or written of it is a
+ * section; what it is in memory is said by the same struct. Errors and forms are those of file.h:
+ * collective calls return the same code on every rank, `i` forms give a request for weir_wait.
+ * Reading past what a file holds is an error here: an array that is cut short is damaged. */
+#ifndef WEIR_ARRAY_H
+#define WEIR_ARRAY_H
+
+#include "weir/file.h"
+#include "weir/type.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_array weir_array;
+
+/* --- distributions --- */
+
+/* How the indices of an array are dealt to a grid of ranks, which are numbered with the last
+ * dimension fastest. Zeroed: not dealt, all of it belongs to rank 0. */
+typedef struct weir_distribution {
+    int grid[WEIR_MAX_DIMENSIONS]; /* ranks along each dimension; 0 counts as 1 */
+    int64_t
+        block[WEIR_MAX_DIMENSIONS]; /* so many indices at a time, round-robin (1: cyclic); 0: one
+                                           block each, as large as the first */
+} weir_distribution;
+
+/* A grid for so many ranks, as square as they allow; dimensions in which grid is not 0 keep that.
+ * WEIR_EINVAL if these do not divide the number of ranks. [local] */
+WEIR_API int weir_distribution_grid(int ranks, int dimensions, int *grid);
+
+/* The shape of a rank's part of an array; 0 in some dimension if it has nothing. [local] */
+WEIR_API int weir_distribution_shape(const weir_distribution *distribution, int dimensions,
+                                     const int64_t *shape, int rank, int64_t *part);
+
+/* --- creating, opening, closing --- */
+
+typedef struct weir_array_info {
+    int type; /* enum weir_type */
+    int dimensions;
+    int64_t shape[WEIR_MAX_DIMENSIONS];
+    int columns; /* 1: stored by columns */
+    int members; /* 0: one file; otherwise local arrays, the product of the grid */
+    weir_distribution distribution; /* of these */
+    int64_t bytes;                  /* of the data; not looked at when creating, like the next */
+    int swapped;                    /* 1: the file has the other byte order */
+} weir_array_info;
+
+/* For a new array; all-zero is fine. */
+typedef struct weir_array_options {
+    int overwrite;           /* 1: an array of that name is replaced, once the new one is whole */
+    const void *fill;        /* what elements are until they are written; NULL: zeros */
+    int disks;               /* local arrays only: logical disks, */
+    const char *const *disk; /* folders, relative to the array's */
+    const int *map;          /* and for each local array its disk; NULL: round-robin */
+} weir_array_options;
+
+/* weir_array_create and weir_array_open are in weir.h, because they take a communicator. */
+
+/* Waits for everything started; a new array gets its name now, if no write to it has failed on any
+ * rank. Otherwise an error says where what there is can be found. The array is not used after it,
+ * whatever it returns. [collective] */
+WEIR_API int weir_array_close(weir_array *array);
+
+/* The same, but of a new array nothing is left. [collective] */
+WEIR_API int weir_array_discard(weir_array *array);
+
+/* Everything written before is on stable storage. [collective] */
+WEIR_API int weir_array_sync(weir_array *array);
+
+/* Borrowed until the array is closed. [local] */
+WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
+
+/* --- sections --- */
+
+/* What of an array, and how it lies in memory. All-zero: everything, one element after the other,
+ * by rows. */
+typedef struct weir_array_section {
+    /* Per dimension the indices lo, lo + step, ... below hi (above it, where the step is
+     * negative); NULL: the whole dimension, steps of 1. */
+    const int64_t *lo, *hi, *step;
+    /* NULL, or per dimension NULL or a list of count[d] indices in any order; reading, also
+     * repeated ones. */
+    const int64_t *const *index;
+    const int64_t *count;
+    /* Instead of all that: so many boxes, box b with indices [box_lo[b * dimensions + d],
+     * box_hi[b * dimensions + d]). They lie in memory one after the other; to be written they must
+     * not overlap. */
+    int64_t boxes;
+    const int64_t *box_lo, *box_hi;
+    int local; /* 0: indices of the whole array; m + 1: of local array m */
+
+    const int64_t
+        *stride;      /* in memory, bytes from index to index taken, by dimension; NULL: dense, */
+    const int *order; /* slowest dimension first; NULL: by rows */
+    int type;         /* of elements in memory: the library converts; 0: the array's */
+} weir_array_section;
+
+/* NULL for the section: this rank has nothing to do. [collective] */
+WEIR_API int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base);
+WEIR_API int weir_array_write_all(weir_array *array, const weir_array_section *section,
+                                  const void *base);
+
+/* By this rank alone. [local] */
+WEIR_API int weir_array_read(weir_array *array, const weir_array_section *section, void *base);
+WEIR_API int weir_array_write(weir_array *array, const weir_array_section *section,
+                              const void *base);
+
+/* In the background: the section is the caller's again at once, `base` when the request is over.
+ * Where elements are converted this takes as much memory again as the section. */
+WEIR_API int weir_array_iread_all(weir_array *array, const weir_array_section *section, void *base,
+                                  weir_request **out);
+WEIR_API int weir_array_iwrite_all(weir_array *array, const weir_array_section *section,
+                                   const void *base, weir_request **out);
+WEIR_API int weir_array_iread(weir_array *array, const weir_array_section *section, void *base,
+                              weir_request **out);
+WEIR_API int weir_array_iwrite(weir_array *array, const weir_array_section *section,
+                               const void *base, weir_request **out);
+
+/* One at a time on an array, as in file.h. [collective; without _all: local] */
+WEIR_API int weir_array_read_all_begin(weir_array *array, const weir_array_section *section,
+                                       void *base);
+WEIR_API int weir_array_read_all_end(weir_array *array);
+WEIR_API int weir_array_write_all_begin(weir_array *array, const weir_array_section *section,
+                                        const void *base);
+WEIR_API int weir_array_write_all_end(weir_array *array);
+WEIR_API int weir_array_read_begin(weir_array *array, const weir_array_section *section,
+                                   void *base);
+WEIR_API int weir_array_read_end(weir_array *array);
+WEIR_API int weir_array_write_begin(weir_array *array, const weir_array_section *section,
+                                    const void *base);
+WEIR_API int weir_array_write_end(weir_array *array);
+
+/* Where every rank can say what any other wants, ranks tell each other nothing: `of` gives the
+ * section of a rank, the same on all ranks, and returns 1, or 0 if that rank wants nothing. What
+ * the section points to must stay until the next call of `of`. [collective] */
+typedef int weir_section_of(void *user, int rank, weir_array_section *section);
+WEIR_API int weir_array_read_by(weir_array *array, weir_section_of *of, void *user, void *base);
+WEIR_API int weir_array_write_by(weir_array *array, weir_section_of *of, void *user,
+                                 const void *base);
+
+/* All of an array that is, in memory, dealt to the ranks: each has its part at `base`, in memory as
+ * `memory` says (stride, order, type), NULL: dense by rows. Ranks tell each other nothing. WEIR_EINVAL
+ * if the grid has more ranks than there are; those beyond it have nothing. [collective] */
+WEIR_API int weir_array_read_distributed(weir_array *array, const weir_distribution *distribution,
+                                         const weir_array_section *memory, void *base);
+WEIR_API int weir_array_write_distributed(weir_array *array, const weir_distribution *distribution,
+                                          const weir_array_section *memory, const void *base);
+
+/* --- what PASSION has besides --- */
+
+/* Reads `wanted`, but copies what `held`, a section read before and still at held_base, has of it:
+ * that is found where both give ranges and a step of wanted is a multiple of held's. Both in the
+ * array's type; neither an index list nor boxes are looked through. [local] */
+WEIR_API int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
+                                   const weir_array_section *held, const void *held_base);
+
+/* The same section for all ranks that give `gets` != 0: read once. [collective] */
+WEIR_API int weir_array_multicast(weir_array *array, const weir_array_section *section, int gets,
+                                  void *base);
+
+/* Boundary data of neighbours. Along `dimension` of a distribution's grid each rank gets the first
+ * `count` slices of the next rank's part, or, where it is negative, the last -count of the one
+ * before; the last rank, or the first, gets nothing, or, with `wrap`, that of the other end. */
+typedef struct weir_shift {
+    const weir_distribution *distribution; /* NULL: that of the array's members */
+    int dimension;
+    int64_t count;
+    int wrap;
+} weir_shift;
+
+/* Dense by rows; shape[] is set to what there is. At most count slices as large as the largest
+ * part's. [collective] */
+WEIR_API int weir_array_shift(weir_array *array, const weir_shift *shift, void *base,
+                              int64_t *shape);
+
+/* Which of `disks` logical disks each of `members` has: round-robin, or, with `blocks`, neighbours
+ * on the same. WEIR_EINVAL if there are no disks. [local] */
+WEIR_API int weir_disk_map(int disks, int members, int blocks, int *map);
+
+/* Copies all elements to an array of equal shape, whatever form, order and type each has, on any
+ * number of ranks, with at most `memory` bytes in buffers of each (0: 64 MiB). [collective] */
+WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
+
+/* --- slab loops --- */
+
+/* Walks arrays of equal shape in slabs that fit memory: the next slabs are read and the last ones
+ * written while the caller computes (as many as the tunable `prefetch` says), and what the halo of
+ * a slab has in common with the slab before is not read again. */
+typedef struct weir_slabs weir_slabs;
+
+typedef struct weir_slabs_options {
+    int inputs, outputs;
+    weir_array *const *input, *const *output; /* one array may be both if there is no halo */
+    int64_t memory;                           /* most bytes of a rank's buffers; 0: 64 MiB */
+    int64_t halo[WEIR_MAX_DIMENSIONS];  /* indices on both sides of a slab that are read with it */
+    int64_t block[WEIR_MAX_DIMENSIONS]; /* size of slabs; 0: as large as memory allows */
+    int deal;     /* 0: each rank has a contiguous part; 1: slabs are dealt round-robin */
+    int together; /* 1: by collective calls; then all ranks call next until it says 0 */
+    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told after each slab: */
+    void *user;                                              /* elements of this rank */
+} weir_slabs_options;
+
+enum { WEIR_MAX_SLAB_ARRAYS = 16 };
+
+/* Pointers are to the element at `lo`; element strides are in elements and by dimension. Of inputs
+ * the indices [in_lo, in_hi) are there: the halo, as far as the array goes. */
+typedef struct weir_slab {
+    int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS];
+    int64_t in_lo[WEIR_MAX_DIMENSIONS], in_hi[WEIR_MAX_DIMENSIONS];
+    int64_t in_stride[WEIR_MAX_DIMENSIONS], out_stride[WEIR_MAX_DIMENSIONS];
+    const void *in[WEIR_MAX_SLAB_ARRAYS];
+    void *out[WEIR_MAX_SLAB_ARRAYS]; /* to be filled before the next call */
+} weir_slab;
+
+/* Starts reading. WEIR_EBUDGET, naming what would do, if memory does not suffice for slabs of one
+ * element's thickness. [collective: the same options on all ranks] */
+WEIR_API int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out);
+
+/* 1: there is a slab, valid until the next call; 0: no more; or an error. [local, or collective if
+ * together] */
+WEIR_API int weir_slabs_next(weir_slabs *slabs, weir_slab *slab);
+
+/* Waits for what is written, and returns the first error there was. NULL is fine. [as next] */
+WEIR_API int weir_slabs_end(weir_slabs *slabs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,502 @@
+/* Creating, opening and closing arrays: what rank 0 finds or makes, all ranks agree on. */
+#include "array/array.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "array/array_names.h"
+#include "array/block_cache.h"
+#include "array/distribution.h"
+#include "base/arith.h"
+#include "engine/council.h"
+#include "format/npy.h"
+#include "storage/paths.h"
+
+/* --- what arrays are made of --- */
+
+static void evict(wr_lodger *lodger)
+{
+    weir_array *a = (weir_array *)(void *)lodger;
+    a->world = NULL;
+}
+
+static char *copy_text(const char *text)
+{
+    int64_t bytes = (int64_t)strlen(text) + 1;
+    char *copy = wr_alloc(bytes);
+    return copy ? memcpy(copy, text, (size_t)bytes) : NULL;
+}
+
+static weir_array *new_array(wr_world *world, const char *path)
+{
+    weir_array *a = wr_alloc(sizeof *a);
+    if (!a)
+        return NULL;
+    memset(a, 0, sizeof *a);
+    a->users = 1;
+    a->path = copy_text(path);
+    if (!a->path) {
+        wr_free(a);
+        return NULL;
+    }
+    a->world = world;
+    wr_world_join(world, &a->lodger, evict);
+    return a;
+}
+
+void wr_array_leave(weir_array *a)
+{
+    if (!a || atomic_fetch_sub(&a->users, 1) > 1)
+        return;
+    wr_block_cache_free(a->cache);
+    wr_set_release(&a->set);
+    wr_free(a->start);
+    wr_free(a->path);
+    wr_free(a->made);
+    wr_free(a);
+}
+
+/* The owner's use of it ends, and its hold on the world. */
+static void let_go(weir_array *a)
+{
+    if (a && a->world)
+        wr_world_part(a->world, &a->lodger);
+    if (a)
+        a->world = NULL;
+    wr_array_leave(a);
+}
+
+/* The array is known: everything that follows from that. */
+static void settle(weir_array *a, const wr_description *d)
+{
+    a->info.type = d->type;
+    a->info.dimensions = d->dimensions;
+    memcpy(a->info.shape, d->shape, sizeof a->info.shape);
+    a->info.columns = d->columns;
+    a->info.swapped = d->swapped;
+    a->info.bytes = d->bytes;
+    a->body = (wr_body){
+        .dimensions = d->dimensions, .element = weir_type_bytes(d->type), .offset = d->data_offset};
+    memcpy(a->body.shape, d->shape, sizeof a->body.shape);
+    wr_body_settle(&a->body, d->columns); /* fits: A1 */
+}
+
+static void settle_set(weir_array *a)
+{
+    a->info.members = a->set.members;
+    memcpy(a->info.distribution.grid, a->set.grid, sizeof a->set.grid);
+    memcpy(a->info.distribution.block, a->set.block, sizeof a->set.block);
+    settle(a, &a->set.whole);
+}
+
+/* [collective] Opens the file or the members under the name they have now. */
+static int open_file(weir_array *a, const char *path, int mode, const char *hints,
+                     const wr_members *members)
+{
+    wr_opening how = {.path = path, .mode = mode, .hints = hints, .members = members};
+    int code = wr_file_open_as(a->world, &how, &a->file);
+    if (!code)
+        wr_block_cache_new(a->file->port.tunables.cache, &a->cache); /* or there is none */
+    if (!code && !members && a->body.dimensions) {
+        a->file->port.unit = wr_max(1, a->body.stride[a->body.order[0]]);
+        a->file->port.origin = a->body.offset;
+    }
+    return code;
+}
+
+/* [collective] The members of a set as one file; skip NULL: as we make them. */
+static int open_members(weir_array *a, const char *path, int mode, const char *hints,
+                        const int64_t *skip)
+{
+    wr_arena memory = {0};
+    wr_members members = {0};
+    int64_t *own = skip ? NULL : wr_arena_alloc(&memory, a->set.members * (int64_t)sizeof *own);
+    int code = skip || own ? 0 : WEIR_ENOMEM;
+    for (int m = 0; own && m < a->set.members; m++)
+        own[m] = WR_NPY_WRITTEN;
+    a->start = wr_alloc_array(a->set.members + (int64_t)1, sizeof *a->start);
+    if (!code)
+        code = a->start
+                   ? wr_set_members(path, &a->set, skip ? skip : own, &memory, a->start, &members)
+                   : WEIR_ENOMEM;
+    code = wr_council_agree(&a->world->council, code);
+    if (!code)
+        code = open_file(a, path, mode, hints, &members);
+    wr_arena_release(&memory);
+    return code;
+}
+
+/* --- creating --- */
+
+static int describe(const weir_array_info *info, wr_description *out)
+{
+    *out = (wr_description){.type = info->type,
+                            .dimensions = info->dimensions,
+                            .columns = info->columns,
+                            .data_offset = WR_NPY_WRITTEN};
+    if (info->dimensions >= 0 && info->dimensions <= WEIR_MAX_DIMENSIONS)
+        memcpy(out->shape, info->shape, (size_t)info->dimensions * sizeof *info->shape);
+    return wr_description_settle(out);
+}
+
+/* The set that is to be made, but for its name. */
+static int describe_set(const weir_array_info *info, const weir_array_options *o,
+                        const wr_description *whole, wr_set *out)
+{
+    enum { MOST_MEMBERS = 1 << 24 };
+    int members, disks = o->disks > 0 ? o->disks : 1;
+    int code = wr_distribution_check(&info->distribution, info->dimensions, MOST_MEMBERS, &members);
+    if (!code && members != info->members)
+        code = wr_fail(WEIR_EINVAL, "%d local arrays for a grid of %d", info->members, members);
+    if (!code && o->disks && !o->disk)
+        code = wr_fail(WEIR_EINVAL, "%d disks without names", o->disks);
+    if (code)
+        return code;
+    *out = (wr_set){.whole = *whole, .members = members, .name = "local"};
+    out->whole.data_offset = 0;
+    memcpy(out->block, info->distribution.block, sizeof out->block);
+    for (int i = 0; i < WEIR_MAX_DIMENSIONS; i++)
+        out->grid[i] = wr_distribution_grid(&info->distribution, i);
+    out->disk = wr_alloc_array(disks, sizeof *out->disk);
+    out->map = wr_alloc_array(members, sizeof *out->map);
+    code = out->disk && out->map ? 0 : WEIR_ENOMEM;
+    for (int i = 0; i < disks && !code; i++, out->disks++) {
+        out->disk[i] = copy_text(o->disks ? o->disk[i] : ".");
+        code = out->disk[i] ? 0 : WEIR_ENOMEM;
+        if (code)
+            break;
+    }
+    for (int m = 0; m < members && !code; m++) {
+        out->map[m] = o->map ? o->map[m] : m % disks;
+        if (out->map[m] < 0 || out->map[m] >= disks)
+            code = wr_fail(WEIR_EINVAL, "local array %d on disk %d of %d", m, out->map[m], disks);
+    }
+    if (code)
+        wr_set_release(out);
+    return code;
+}
+
+/* What rank 0 tells of a new array. */
+typedef struct birth {
+    char made[WR_PATH];
+    char name[WR_SET_NAME]; /* of members */
+} birth;
+
+/* Rank 0: a name, and the file or the folder of that name. */
+static int give_birth(weir_array *a, const wr_description *d, birth *b)
+{
+    char tag[WR_TAG];
+    int code = wr_array_may_be_made(a->path, a->overwrite);
+    if (!code)
+        code = wr_array_invent(a->path, b->made, sizeof b->made, tag);
+    if (code)
+        return code;
+    if (!a->info.members)
+        return wr_npy_make(b->made, d);
+    const char *slash = strrchr(a->path, '/');
+    if (a->set.disks > 1 || strcmp(a->set.disk[0], ".") != 0)
+        snprintf(a->set.name, sizeof a->set.name, "%.80s-%s",
+                 slash && slash[1] ? slash + 1 : a->path, tag);
+    for (char *c = a->set.name; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    memcpy(b->name, a->set.name, sizeof b->name);
+    return wr_set_make_folders(b->made, &a->set);
+}
+
+/* [collective] All know what rank 0 has made; members are made by all. */
+static int make(weir_array *a, const wr_description *d)
+{
+    const wr_transport *t = a->world->transport;
+    birth b = {{0}, {0}};
+    int code = t->rank ? 0 : give_birth(a, d, &b);
+    code = wr_council_agree(&a->world->council, code);
+    if (!code)
+        code = wr_council_tell(&a->world->council, &b, sizeof b);
+    if (code) {
+        if (*b.made && t->rank == 0 && weir_error_last()->code != WEIR_EEXIST)
+            wr_array_remove(b.made);
+        return code;
+    }
+    a->made = copy_text(b.made);
+    memcpy(a->set.name, b.name, sizeof b.name);
+    code = a->made ? 0 : WEIR_ENOMEM;
+    if (!code && a->info.members)
+        code = wr_set_make_members(a->made, &a->set, t->rank, t->size);
+    code = wr_council_agree(&a->world->council, code);
+    if (code && t->rank == 0)
+        wr_array_remove(b.made);
+    return code;
+}
+
+/* Fills this rank's share of all elements. */
+static int fill(weir_array *a, const char *element)
+{
+    enum { PIECE = 1 << 20 };
+    const wr_transport *t = a->world->transport;
+    const int64_t size = a->body.element, all = a->info.bytes / size;
+    int64_t at = all / t->size * t->rank + wr_min(t->rank, all % t->size);
+    const int64_t end = at + all / t->size + (t->rank < all % t->size);
+    char *piece = wr_alloc(PIECE);
+    int code = piece ? 0 : WEIR_ENOMEM;
+    for (int64_t i = 0; piece && i < PIECE / size; i++)
+        memcpy(piece + i * size, element, (size_t)size);
+    for (int64_t part; at < end && !code; at += part) {
+        wr_run_pattern where, memory;
+        part = wr_min(end - at, PIECE / size);
+        code = weir_file_write(a->file,
+                               wr_run_pattern_set(&where, a->body.offset + at * size, part * size),
+                               wr_run_pattern_set(&memory, 0, part * size), piece, NULL);
+    }
+    wr_free(piece);
+    return code;
+}
+
+static bool is_zero(const char *bytes, int64_t count)
+{
+    while (count && !bytes[count - 1])
+        count--;
+    return !count;
+}
+
+/* [collective] All ranks ask for the same. */
+static int agree_on_info(wr_world *world, const wr_description *d, const weir_array_info *info,
+                         int code)
+{
+    uint64_t h = (uint64_t)info->members;
+    const int64_t head[] = {d->type, d->dimensions, d->columns};
+    for (int i = 0; i < 3 + WR_DIMENSIONS; i++)
+        h = (h ^ (uint64_t)(i < 3 ? head[i] : d->shape[i - 3])) * UINT64_C(0x9e3779b97f4a7c15);
+    int64_t both[] = {(int64_t)h, (int64_t)~h, code != 0};
+    int lost = wr_council_reduce(&world->council, WR_OR, 3, both);
+    if (lost || both[2])
+        return lost ? lost : wr_council_agree(&world->council, code);
+    return both[0] & both[1] ? wr_fail(WEIR_EDISAGREE, "ranks create different arrays") : 0;
+}
+
+/* [collective] The file is there: opens and fills it. */
+static int raise_array(weir_array *a, const char *hints, const void *element)
+{
+    const int mode = WEIR_READ | WEIR_WRITE;
+    int code = a->info.members ? open_members(a, a->made, mode, hints, NULL)
+                               : open_file(a, a->made, mode, hints, NULL);
+    if (code || !element || is_zero(element, a->body.element))
+        return code;
+    return wr_council_agree(&a->world->council, fill(a, element));
+}
+
+int wr_array_create(wr_world *world, const char *path, const weir_array_info *info,
+                    const weir_array_options *options, const char *hints, weir_array **out)
+{
+    static const weir_array_options none;
+    const weir_array_options *o = options ? options : &none;
+    wr_description d = {0};
+    weir_array *a = new_array(world, path);
+    int code = a ? describe(info, &d) : WEIR_ENOMEM;
+    if (!code && info->members)
+        code = describe_set(info, o, &d, &a->set);
+    code = agree_on_info(world, &d, info, code);
+    if (code) {
+        let_go(a);
+        return code;
+    }
+    settle(a, &d);
+    if (info->members)
+        settle_set(a);
+    a->overwrite = o->overwrite;
+    code = make(a, &d);
+    if (!code)
+        code = raise_array(a, hints, o->fill);
+    if (!code) {
+        *out = a;
+        return 0;
+    }
+    weir_error error = *weir_error_last();
+    if (a->made && a->file)
+        weir_array_discard(a);
+    else {
+        if (a->made && world->transport->rank == 0)
+            wr_array_remove(a->made);
+        let_go(a);
+    }
+    return wr_error_raise(&error);
+}
+
+/* --- opening --- */
+
+/* What rank 0 sees at a path. */
+typedef struct sight {
+    bool set;
+    int64_t length; /* of a set's description, with its end */
+    wr_description what;
+} sight;
+
+static int look(const char *path, sight *s, char **text)
+{
+    char json[WR_PATH];
+    int code = wr_path_is_folder(path, &s->set);
+    if (code || !s->set)
+        return code ? code : wr_npy_look(path, &s->what);
+    code = wr_path_join(path, "array.json", json, sizeof json);
+    if (!code)
+        code = wr_path_read(json, WR_SET_LONGEST, text, &s->length);
+    if (code == WEIR_ENOENT) {
+        wr_fail(code = WEIR_EFORMAT, "a folder without array.json is no array");
+        wr_error_note_file(path, -1);
+    }
+    s->length++;
+    return code;
+}
+
+/* [collective] The description of a set reaches all. */
+static int share_set(weir_array *a, const sight *s, char *text)
+{
+    const wr_transport *t = a->world->transport;
+    char *own = t->rank ? wr_alloc(s->length) : text;
+    int code = wr_council_agree(&a->world->council, own ? 0 : WEIR_ENOMEM);
+    if (!code)
+        code = wr_council_tell(&a->world->council, own, s->length);
+    if (!code) {
+        code = wr_set_parse(own, s->length - 1, &a->set);
+        if (code)
+            wr_error_note_file(a->path, -1);
+        code = wr_council_agree(&a->world->council, code);
+    }
+    if (t->rank)
+        wr_free(own);
+    return code;
+}
+
+/* [collective] Where each member's data begin; every rank has looked at some. */
+static int share_skips(weir_array *a, int64_t *skip)
+{
+    wr_channel *c = &a->world->council;
+    const wr_transport *t = a->world->transport;
+    int64_t swapped = 0;
+    int code = wr_set_check_members(a->path, &a->set, t->rank, t->size, skip, &swapped);
+    code = wr_council_agree(c, code);
+    for (int m = 0; m < a->set.members && !code; m += WR_COUNCIL_VALUES)
+        code = wr_council_reduce(c, WR_OR, (int)wr_min(a->set.members - m, WR_COUNCIL_VALUES),
+                                 skip + m);
+    if (!code)
+        code = wr_council_reduce(c, WR_OR, 1, &swapped);
+    if (!code && swapped == 3)
+        code = wr_fail(WEIR_EUNSUPPORTED, "local arrays have different byte orders");
+    a->set.whole.swapped = swapped == 2;
+    return code;
+}
+
+static int open_set(weir_array *a, const sight *s, char *text, int mode, const char *hints)
+{
+    int code = share_set(a, s, text);
+    if (code)
+        return code;
+    int64_t *skip = wr_alloc_array(a->set.members, sizeof *skip);
+    code = wr_council_agree(&a->world->council, skip ? 0 : WEIR_ENOMEM);
+    if (!code) {
+        memset(skip, 0, (size_t)a->set.members * sizeof *skip);
+        code = share_skips(a, skip);
+    }
+    if (!code) {
+        settle_set(a);
+        code = open_members(a, a->path, mode, hints, skip);
+    }
+    wr_free(skip);
+    return code;
+}
+
+int wr_array_open(wr_world *world, const char *path, int mode, const char *hints, weir_array **out)
+{
+    sight s = {0};
+    char *text = NULL;
+    weir_array *a = new_array(world, path);
+    int code = a ? 0 : WEIR_ENOMEM;
+    if (!code && mode != WEIR_READ && mode != (WEIR_READ | WEIR_WRITE))
+        code =
+            wr_fail(WEIR_EINVAL, "mode %d: arrays are opened to read, or to read and write", mode);
+    if (!code && world->transport->rank == 0)
+        code = look(path, &s, &text);
+    code = wr_council_agree(&world->council, code);
+    if (!code)
+        code = wr_council_tell(&world->council, &s, sizeof s);
+    if (!code && s.set) {
+        code = open_set(a, &s, text, mode, hints);
+    } else if (!code) {
+        settle(a, &s.what);
+        code = open_file(a, path, mode, hints, NULL);
+    }
+    wr_free(text);
+    if (code) {
+        weir_error error = *weir_error_last();
+        let_go(a);
+        return wr_error_raise(&error);
+    }
+    *out = a;
+    return 0;
+}
+
+/* --- closing --- */
+
+/* [collective] A new array, closed, gets its name, or stays under the one it was made under. */
+static int publish(weir_array *a, bool failed)
+{
+    wr_channel *c = &a->world->council;
+    int64_t any = failed;
+    int code = wr_council_reduce(c, WR_OR, 1, &any);
+    if (!code && any) {
+        wr_fail(WEIR_EIO,
+                "a write failed, so the array did not get its name; what there is is %.150s",
+                a->made);
+        wr_error_note_file(a->path, -1);
+        return WEIR_EIO;
+    }
+    if (!code && a->world->transport->rank == 0)
+        code = wr_array_name(a->made, a->path, a->overwrite);
+    return wr_council_agree(c, code);
+}
+
+/* [collective] Of a new array nothing is left. */
+static int destroy(weir_array *a)
+{
+    wr_channel *c = &a->world->council;
+    int code = wr_council_agree(c, 0); /* nobody has it open */
+    if (a->world->transport->rank == 0)
+        wr_array_remove(a->made);
+    return code;
+}
+
+static int finish(weir_array *a, bool keep)
+{
+    bool failed = a->world && wr_file_has_failed(a->file);
+    int code = weir_file_close(a->file);
+    weir_error error = *weir_error_last();
+    if (a->world && a->made && !keep)
+        destroy(a);
+    else if (a->world && a->made) {
+        int named = publish(a, failed || a->spoiled || code);
+        if (!code && named)
+            error = *weir_error_last();
+        code = code ? code : named;
+    }
+    let_go(a);
+    return code ? wr_error_raise(&error) : 0;
+}
+
+int weir_array_close(weir_array *array)
+{
+    return finish(array, true);
+}
+
+int weir_array_discard(weir_array *array)
+{
+    return finish(array, false);
+}
+
+int weir_array_sync(weir_array *array)
+{
+    return weir_file_sync(array->file);
+}
+
+const weir_array_info *weir_array_get_info(const weir_array *array)
+{
+    return &array->info;
+}

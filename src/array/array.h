@@ -1,0 +1,42 @@
+/* An open array: its file, what the file holds, and, where it is new, what becomes of it. */
+#ifndef WR_ARRAY_ARRAY_H
+#define WR_ARRAY_ARRAY_H
+
+#include "array/axes.h"
+#include "file/file.h"
+#include "format/set_json.h"
+#include "weir/array.h"
+
+struct weir_array {
+    wr_lodger lodger;  /* first: the world knows the array by it, and stays */
+    wr_world *world;   /* NULL once MPI has ended */
+    _Atomic int users; /* its owner, and accesses that are not over: the last one frees it */
+    weir_file *file;
+    weir_array_info info;
+    wr_body body;   /* of the whole array; its offset is that of one file's data */
+    wr_set set;     /* if info.members */
+    int64_t *start; /* where in `file` a member's data begin; one more entry: where all end */
+    char *path;
+    char *made;           /* what a new array is called until it is closed; NULL: it is not new */
+    bool overwrite;       /* of a new one */
+    _Atomic bool spoiled; /* a write of this rank has failed */
+    struct wr_block_cache *cache; /* or NULL */
+};
+
+/* [collective] As the public calls; `world` is borrowed until the array is closed. */
+int wr_array_create(wr_world *world, const char *path, const weir_array_info *info,
+                    const weir_array_options *options, const char *hints, weir_array **out);
+int wr_array_open(wr_world *world, const char *path, int mode, const char *hints, weir_array **out);
+
+/* One user less; the last one frees it. */
+void wr_array_leave(weir_array *array);
+
+/* Member m of a set as an array of its own in the set's file. */
+wr_body wr_array_member(const weir_array *array, int m);
+
+static inline wr_transport *wr_array_transport(const weir_array *array)
+{
+    return array->world->transport;
+}
+
+#endif

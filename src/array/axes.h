@@ -1,0 +1,75 @@
+/* Which indices a section takes, dimension by dimension, and the two patterns that follow: where
+ * they are in a file, and, in the same order, where they are in memory.
+ *
+ * A file is walked in storage order and each index once, whatever order a section lists indices in:
+ * everything else happens on the memory side. */
+#ifndef WR_ARRAY_AXES_H
+#define WR_ARRAY_AXES_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "weir/pattern.h"
+
+/* Indices of one dimension, ascending, each once: `blocks` blocks of `count` indices `step` apart,
+ * one every `jump` indices, and `tail` indices of one more; or a list. The k-th of them is at place
+ * k in memory, unless it says otherwise. */
+typedef struct wr_axis {
+    int64_t total;
+    int64_t lo, step, count;
+    int64_t blocks, jump, tail;
+    const int64_t *index; /* or NULL: a list */
+    const int64_t *place; /* or NULL; for lists only */
+    bool reversed;        /* the k-th is at place total - 1 - k; not for lists */
+} wr_axis;
+
+int64_t wr_axis_at(const wr_axis *axis, int64_t k);
+
+/* Place in memory of the k-th. */
+int64_t wr_axis_place(const wr_axis *axis, int64_t k);
+
+/* The k-th for first <= k < first + total, of an axis that is one block. */
+wr_axis wr_axis_part(const wr_axis *axis, int64_t first, int64_t total);
+
+/* How an array lies in a file. */
+typedef struct wr_body {
+    int dimensions;
+    int64_t element;
+    int64_t shape[WEIR_MAX_DIMENSIONS];
+    int64_t stride[WEIR_MAX_DIMENSIONS]; /* in bytes */
+    int order[WEIR_MAX_DIMENSIONS];      /* slowest first */
+    int64_t offset;                      /* of the first element */
+} wr_body;
+
+/* Sets strides and order; false if they do not fit 62 bits. */
+bool wr_body_settle(wr_body *body, bool columns);
+
+/* Two patterns of as many elements, position by position. */
+typedef struct wr_pair {
+    weir_pattern *file, *memory;
+} wr_pair;
+
+void wr_pair_release(wr_pair *pair);
+
+/* How elements lie in memory. */
+typedef struct wr_layout {
+    int64_t element;
+    int64_t offset;
+    int64_t stride[WEIR_MAX_DIMENSIONS]; /* in bytes */
+} wr_layout;
+
+/* One element after the other, slowest dimension first; order NULL: by rows. */
+bool wr_layout_dense(wr_layout *layout, int dimensions, const int64_t *shape, const int *order);
+
+/* Everything that the axes take. */
+int wr_axes_pair(const wr_body *body, const wr_axis *axes, const wr_layout *layout, wr_pair *out);
+
+/* Everything but what has, in each dimension, a number in [skip_lo, skip_hi). All axes are single
+ * blocks. */
+int wr_axes_rest(const wr_body *body, const wr_axis *axes, const wr_layout *layout,
+                 const int64_t *skip_lo, const int64_t *skip_hi, wr_pair *out);
+
+/* Joins the pairs, which ascend in the file, and releases them. */
+int wr_pairs_join(int64_t count, wr_pair *pairs, wr_pair *out);
+
+#endif

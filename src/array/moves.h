@@ -1,0 +1,36 @@
+/* An access of an array: a section between memory and the array's file, elements converted on the
+ * way where types or byte orders differ. */
+#ifndef WR_ARRAY_MOVES_H
+#define WR_ARRAY_MOVES_H
+
+#include "array/mapping.h"
+
+/* How a move is made. */
+typedef struct wr_move {
+    weir_array *array;
+    enum wr_direction direction;
+    bool together;
+    wr_mapping mapping;
+    int type;      /* of elements in memory */
+    char *base;    /* user memory */
+    char *staging; /* elements as the file has them, one after the other; NULL: none needed */
+    wr_run_pattern packed;
+} wr_move;
+
+/* Takes over the mapping, also on failure; writes are staged. */
+int wr_move_prepare(wr_move *move, wr_mapping *mapping, int type, const void *base);
+
+/* What the file is asked for. */
+wr_access_request wr_move_request(wr_move *move);
+
+/* Brings what was read to its place, and releases everything; returns `code`, or what else came of
+ * it. */
+int wr_move_finish(wr_move *move, int code);
+
+/* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
+int wr_move_run(wr_move *move, const wr_known *known, int code);
+
+/* One that is waited for; copies the move. */
+int wr_move_start(const wr_move *move, int code, weir_request **out);
+
+#endif

@@ -1,0 +1,152 @@
+/* Read with reuse: what is in memory already is copied, the rest around it is read. */
+#include "array/reuse.h"
+
+#include "array/moves.h"
+#include "base/arith.h"
+
+/* What a dimension of two sections has in common: `count` indices, from number `want` of the one
+ * on, and from number `hold` of the other, `pace` numbers apart there. Numbers ascend by index. */
+typedef struct common {
+    int64_t want, hold, count, pace;
+} common;
+
+/* False if nothing, or nothing that is found, is in common. */
+static bool find_common(const wr_axis *wanted, const wr_axis *held, common *out)
+{
+    if (wanted->index || held->index || !wanted->total || !held->total ||
+        wanted->step % held->step || (wanted->lo - held->lo) % held->step)
+        return false;
+    const int64_t held_last = held->lo + (held->total - 1) * held->step;
+    int64_t first = 0, last = wanted->total - 1;
+    if (held->lo > wanted->lo)
+        first = (held->lo - wanted->lo + wanted->step - 1) / wanted->step;
+    if (held_last < wanted->lo + last * wanted->step)
+        last = wr_div_floor(held_last - wanted->lo, wanted->step);
+    *out = (common){.want = first,
+                    .hold = (wanted->lo + first * wanted->step - held->lo) / held->step,
+                    .count = last - first + 1,
+                    .pace = wanted->step / held->step};
+    return last >= first && first < wanted->total;
+}
+
+/* Where in memory number `first` of a dimension is, and how far it is to the next. */
+static void walk(const wr_axis *x, int64_t first, int64_t pace, int64_t *offset, int64_t *stride)
+{
+    *offset += *stride * (x->reversed ? x->total - 1 - first : first);
+    *stride = x->reversed ? -*stride * pace : *stride * pace;
+}
+
+/* Copies what is in common, which lies in memory as strides say. */
+static int copy_common(const wr_axes *wanted, char *base, const wr_axes *held, const char *from,
+                       const common *both)
+{
+    wr_body source = {.dimensions = wanted->dimensions, .element = wanted->layout.element};
+    wr_layout target = wanted->layout;
+    wr_axis axes[WEIR_MAX_DIMENSIONS];
+    wr_pair pair;
+    for (int d = 0; d < wanted->dimensions; d++) {
+        int64_t n = both[d].count;
+        source.order[d] = d;
+        source.stride[d] = held->layout.stride[d];
+        walk(&held->axis[d], both[d].hold, both[d].pace, &source.offset, &source.stride[d]);
+        walk(&wanted->axis[d], both[d].want, 1, &target.offset, &target.stride[d]);
+        axes[d] = (wr_axis){.total = n, .step = 1, .count = n, .blocks = 1};
+    }
+    int code = wr_axes_pair(&source, axes, &target, &pair);
+    if (!code)
+        code = weir_pattern_copy(pair.file, from, pair.memory, base);
+    wr_pair_release(&pair);
+    return code;
+}
+
+static bool is_plain(const weir_array *array, const weir_array_section *s)
+{
+    return !s->boxes && (!s->type || s->type == array->info.type) &&
+           (s->local || !array->info.members);
+}
+
+/* Two sections of one array, and what they have in common. */
+typedef struct meeting {
+    wr_body body;
+    wr_axes wanted, held;
+    common both[WEIR_MAX_DIMENSIONS];
+} meeting;
+
+static void part(meeting *m)
+{
+    wr_axes_release(&m->wanted);
+    wr_axes_release(&m->held);
+}
+
+/* 1, and then to be parted, 0 if there is nothing in common, or a negative code. */
+static int meet(const weir_array *array, const weir_array_section *wanted,
+                const weir_array_section *held, meeting *m)
+{
+    if (!held || !is_plain(array, wanted) || !is_plain(array, held) || wanted->local != held->local)
+        return 0;
+    int code = wr_section_body(array, wanted, &m->body);
+    if (!code)
+        code = wr_axes_build(&m->body, wanted, m->body.element, false, &m->wanted);
+    if (code)
+        return code;
+    code = wr_axes_build(&m->body, held, m->body.element, false, &m->held);
+    if (code) {
+        wr_axes_release(&m->wanted);
+        return code;
+    }
+    bool some = true;
+    for (int d = 0; d < m->body.dimensions && some; d++)
+        some = find_common(&m->wanted.axis[d], &m->held.axis[d], &m->both[d]);
+    if (!some)
+        part(m);
+    return some;
+}
+
+int wr_reuse_copy(const weir_array *array, const weir_array_section *wanted, char *base,
+                  const wr_held *held)
+{
+    meeting m;
+    int code = meet(array, wanted, held->section, &m);
+    if (code <= 0)
+        return code;
+    code = copy_common(&m.wanted, base, &m.held, held->base, m.both);
+    part(&m);
+    return code;
+}
+
+int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
+                      const weir_array_section *held, wr_mapping *out)
+{
+    meeting m;
+    int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS];
+    int code = meet(array, wanted, held, &m);
+    if (code < 0)
+        return code;
+    if (!code)
+        return wr_mapping_build(array, wanted, false, out);
+    *out = (wr_mapping){0};
+    for (int d = 0; d < m.body.dimensions; d++) {
+        lo[d] = m.both[d].want;
+        hi[d] = m.both[d].want + m.both[d].count;
+    }
+    code = wr_axes_rest(&m.body, m.wanted.axis, &m.wanted.layout, lo, hi, &out->pair);
+    if (!code)
+        out->elements = weir_pattern_bytes(out->pair.file) / m.body.element;
+    part(&m);
+    return code;
+}
+
+int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
+                          const weir_array_section *held, const void *held_base)
+{
+    wr_mapping mapping;
+    wr_move m = {.array = array, .direction = WR_READ};
+    int code = wr_reuse_map_rest(array, wanted, held, &mapping);
+    if (!code)
+        code = wr_move_prepare(&m, &mapping, wanted->type, base);
+    if (!code)
+        code = wr_move_run(&m, NULL, 0);
+    else
+        wr_error_note_file(array->path, -1);
+    return code ? code : wr_reuse_copy(array, wanted, base, &(wr_held){held, held_base});
+}

@@ -1,0 +1,316 @@
+/* Slab loops ("PASSION Runtime Library for Parallel I/O", section 4): while the caller computes on
+ * one slab, the next ones are on their way from the file and the last ones on their way to it.
+ *
+ * Inputs have a ring of buffers: slab k is computed on, k + 1 to k + depth are being read. Slab k
+ * and k - 1 are both there when k is handed out, so what the halo has in common is copied then, and
+ * never read. Then the buffer of k - 1 is free for slab k + depth. Outputs have a ring of their own.
+ * With collective calls every rank makes as many as the one that has most slabs. */
+#include "array/slab_shape.h"
+
+#include <string.h>
+
+#include "array/moves.h"
+#include "array/reuse.h"
+#include "base/arith.h"
+
+/* A slab's data of one array. */
+typedef struct buffer {
+    char *data;
+    weir_request *request; /* that fills or empties it; NULL: none */
+} buffer;
+
+struct weir_slabs {
+    weir_slabs_options options;
+    weir_array *input[WEIR_MAX_SLAB_ARRAYS], *output[WEIR_MAX_SLAB_ARRAYS];
+    wr_slab_shape shape;
+    int64_t depth, in_ring, out_ring;
+    int64_t next;     /* slab to be handed out */
+    int64_t read;     /* slabs whose reading was started */
+    int64_t written;  /* slabs whose writing was started */
+    int64_t done;     /* elements computed */
+    buffer *in, *out; /* by place in the ring, then array */
+    char *memory;
+    weir_error error; /* the first one */
+};
+
+static buffer *in_of(weir_slabs *s, int64_t slab, int array)
+{
+    return &s->in[slab % s->in_ring * s->options.inputs + array];
+}
+
+static buffer *out_of(weir_slabs *s, int64_t slab, int array)
+{
+    return &s->out[slab % s->out_ring * s->options.outputs + array];
+}
+
+static void note(weir_slabs *s, int code)
+{
+    if (code && !s->error.code)
+        s->error = *weir_error_last();
+}
+
+static weir_array_section section_of(const weir_slabs *s, const int64_t *lo, const int64_t *hi)
+{
+    return (weir_array_section){.lo = lo, .hi = hi, .order = s->shape.order};
+}
+
+/* Starts reading a slab but for what the one before has; a rank without it takes part only. */
+static int start_read(weir_slabs *s, int64_t slab, int array)
+{
+    wr_slab_box now, before;
+    wr_move m = {.array = s->input[array], .direction = WR_READ, .together = s->options.together};
+    wr_mapping mapping = {0};
+    buffer *b = in_of(s, slab, array);
+    bool there = wr_slab_find(&s->shape, slab, &now);
+    int code;
+    if (!there && !m.together)
+        return 0;
+    if (there && slab && wr_slab_find(&s->shape, slab - 1, &before)) {
+        weir_array_section wanted = section_of(s, now.in_lo, now.in_hi);
+        weir_array_section held = section_of(s, before.in_lo, before.in_hi);
+        code = wr_reuse_map_rest(m.array, &wanted, &held, &mapping);
+    } else {
+        weir_array_section wanted = section_of(s, now.in_lo, now.in_hi);
+        code = wr_mapping_build(m.array, there ? &wanted : NULL, false, &mapping);
+    }
+    if (!code)
+        code = wr_move_prepare(&m, &mapping, 0, b->data);
+    return code && !m.together ? code : wr_move_start(&m, code, &b->request);
+}
+
+static int start_write(weir_slabs *s, int64_t slab, int array)
+{
+    wr_slab_box now;
+    bool there = wr_slab_find(&s->shape, slab, &now);
+    buffer *b = out_of(s, slab, array);
+    weir_array_section to = section_of(s, now.lo, now.hi);
+    if (s->options.together)
+        return weir_array_iwrite_all(s->output[array], there ? &to : NULL, b->data, &b->request);
+    return there ? weir_array_iwrite(s->output[array], &to, b->data, &b->request) : 0;
+}
+
+/* The writing of a slab, once the caller has filled it. */
+static void write_slab(weir_slabs *s, int64_t slab)
+{
+    for (int i = 0; i < s->options.outputs; i++)
+        if (s->options.together || !s->error.code)
+            note(s, start_write(s, slab, i));
+    s->written = slab + 1;
+}
+
+static void read_slab(weir_slabs *s, int64_t slab)
+{
+    for (int i = 0; i < s->options.inputs; i++)
+        if (s->options.together || !s->error.code)
+            note(s, start_read(s, slab, i));
+    s->read = slab + 1;
+}
+
+/* Slab k is there, with what it has in common with the one before, which is still there too. */
+static void complete(weir_slabs *s, int64_t k, const wr_slab_box *now)
+{
+    wr_slab_box before;
+    for (int i = 0; i < s->options.inputs; i++)
+        note(s, weir_wait(&in_of(s, k, i)->request, NULL));
+    if (!now || !k || s->error.code || !wr_slab_find(&s->shape, k - 1, &before))
+        return;
+    weir_array_section wanted = section_of(s, now->in_lo, now->in_hi);
+    weir_array_section held = section_of(s, before.in_lo, before.in_hi);
+    for (int i = 0; i < s->options.inputs; i++)
+        note(s, wr_reuse_copy(s->input[i], &wanted, in_of(s, k, i)->data,
+                              &(wr_held){&held, in_of(s, k - 1, i)->data}));
+}
+
+/* Everything of step k besides computing: the last slab is written, this one is there, one more is
+ * on its way, and there is room for this one's results. */
+static void step(weir_slabs *s, int64_t k, const wr_slab_box *now)
+{
+    if (k)
+        write_slab(s, k - 1);
+    while (s->read <= k)
+        read_slab(s, s->read);
+    complete(s, k, now);
+    while (s->read <= k + s->depth && s->read < s->shape.steps)
+        read_slab(s, s->read);
+    for (int i = 0; i < s->options.outputs; i++)
+        note(s, weir_wait(&out_of(s, k, i)->request, NULL));
+}
+
+static void show(weir_slabs *s, int64_t k, const wr_slab_box *box, weir_slab *out)
+{
+    const int dimensions = s->shape.dimensions;
+    int64_t in = 0, in_stride = 1, out_stride = 1;
+    memset(out, 0, sizeof *out);
+    for (int i = dimensions - 1; i >= 0; i--) {
+        int d = s->shape.order[i];
+        out->lo[d] = box->lo[d];
+        out->hi[d] = box->hi[d];
+        out->in_lo[d] = box->in_lo[d];
+        out->in_hi[d] = box->in_hi[d];
+        out->in_stride[d] = in_stride;
+        out->out_stride[d] = out_stride;
+        in += (box->lo[d] - box->in_lo[d]) * in_stride;
+        in_stride *= box->in_hi[d] - box->in_lo[d];
+        out_stride *= box->hi[d] - box->lo[d];
+    }
+    for (int i = 0; i < s->options.inputs; i++)
+        out->in[i] = in_of(s, k, i)->data + in * s->input[i]->body.element;
+    for (int i = 0; i < s->options.outputs; i++)
+        out->out[i] = out_of(s, k, i)->data;
+}
+
+/* The caller is through with slab k. */
+static void count_done(weir_slabs *s, int64_t k)
+{
+    wr_slab_box box;
+    if (!wr_slab_find(&s->shape, k, &box))
+        return;
+    s->done += wr_slab_elements(&s->shape, box.lo, box.hi);
+    if (s->options.progress)
+        s->options.progress(s->options.user, s->done, s->shape.elements);
+}
+
+int weir_slabs_next(weir_slabs *s, weir_slab *slab)
+{
+    wr_slab_box now;
+    const int64_t k = s->next;
+    if (k && k <= s->shape.count)
+        count_done(s, k - 1);
+    if (s->error.code && !s->options.together)
+        return wr_error_raise(&s->error);
+    if (k < s->shape.count) {
+        wr_slab_find(&s->shape, k, &now);
+        step(s, k, &now);
+        s->next++;
+        if (s->error.code)
+            return wr_error_raise(&s->error);
+        show(s, k, &now, slab);
+        return 1;
+    }
+    for (; s->next < s->shape.steps; s->next++) /* others have more */
+        step(s, s->next, NULL);
+    if (s->next == s->shape.steps && s->written < s->shape.steps)
+        write_slab(s, s->shape.steps - 1);
+    return s->error.code ? wr_error_raise(&s->error) : 0;
+}
+
+int weir_slabs_end(weir_slabs *s)
+{
+    weir_slab unused;
+    if (!s)
+        return 0;
+    if (s->options.together) /* what the others wait for, also where the caller leaves early */
+        while (weir_slabs_next(s, &unused) == 1)
+            ;
+    for (int64_t i = 0; i < s->in_ring * s->options.inputs; i++)
+        note(s, weir_wait(&s->in[i].request, NULL));
+    for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
+        note(s, weir_wait(&s->out[i].request, NULL));
+    weir_error error = s->error;
+    wr_free(s->memory);
+    wr_free(s->in);
+    wr_free(s->out);
+    wr_free(s);
+    return error.code ? wr_error_raise(&error) : 0;
+}
+
+/* --- beginning --- */
+
+static int check_arrays(const weir_slabs_options *o)
+{
+    if (o->inputs < 0 || o->outputs < 0 || o->inputs > WEIR_MAX_SLAB_ARRAYS ||
+        o->outputs > WEIR_MAX_SLAB_ARRAYS || o->inputs + o->outputs == 0)
+        return wr_fail(WEIR_EINVAL, "a slab loop over %d and %d arrays", o->inputs, o->outputs);
+    const weir_array *lead = o->inputs ? o->input[0] : o->output[0];
+    bool halo = false;
+    for (int d = 0; d < lead->info.dimensions; d++) {
+        if (o->halo[d] < 0 || o->block[d] < 0)
+            return wr_fail(WEIR_EINVAL, "halo %lld and block %lld in dimension %d",
+                           (long long)o->halo[d], (long long)o->block[d], d);
+        halo = halo || o->halo[d];
+    }
+    for (int i = 0; i < o->inputs + o->outputs; i++) {
+        const weir_array *a = i < o->inputs ? o->input[i] : o->output[i - o->inputs];
+        if (!a->world)
+            return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+        if (a->info.dimensions != lead->info.dimensions ||
+            memcmp(a->info.shape, lead->info.shape,
+                   (size_t)lead->info.dimensions * sizeof *lead->info.shape) != 0)
+            return wr_fail(WEIR_EINVAL, "%s and %s differ in shape", lead->path, a->path);
+        for (int k = 0; halo && i >= o->inputs && k < o->inputs; k++)
+            if (a == o->input[k])
+                return wr_fail(WEIR_EINVAL, "%s is read with a halo and written", a->path);
+    }
+    return 0;
+}
+
+/* Memory for both rings. */
+static int take_buffers(weir_slabs *s)
+{
+    const weir_slabs_options *o = &s->options;
+    int64_t at = 0;
+    s->in = wr_alloc_array(wr_max(1, s->in_ring * o->inputs), sizeof *s->in);
+    s->out = wr_alloc_array(wr_max(1, s->out_ring * o->outputs), sizeof *s->out);
+    s->memory = wr_alloc(s->shape.memory);
+    if (!s->in || !s->out || !s->memory)
+        return WEIR_ENOMEM;
+    for (int64_t i = 0; i < s->in_ring * o->inputs; i++) {
+        s->in[i] = (buffer){.data = s->memory + at};
+        at += wr_slab_room(s->shape.in_elements * s->input[i % o->inputs]->body.element);
+    }
+    for (int64_t i = 0; i < s->out_ring * o->outputs; i++) {
+        s->out[i] = (buffer){.data = s->memory + at};
+        at += wr_slab_room(s->shape.out_elements * s->output[i % o->outputs]->body.element);
+    }
+    return 0;
+}
+
+static int prepare(weir_slabs *s)
+{
+    const weir_slabs_options *o = &s->options;
+    weir_array *lead = o->inputs ? o->input[0] : o->output[0];
+    const wr_transport *t = wr_array_transport(lead);
+    wr_slab_need need = {.memory = o->memory ? o->memory : 64 << 20,
+                         .rank = t->rank,
+                         .ranks = t->size,
+                         .deal = o->deal};
+    s->depth = lead->file->port.tunables.prefetch;
+    s->in_ring = wr_max(2, s->depth + 1); /* the slab before is still there */
+    s->out_ring = s->depth + 1;
+    for (int i = 0; i < o->inputs; i++) {
+        s->input[i] = o->input[i];
+        need.in_bytes += s->in_ring * o->input[i]->body.element;
+    }
+    for (int i = 0; i < o->outputs; i++) {
+        s->output[i] = o->output[i];
+        need.out_bytes += s->out_ring * o->output[i]->body.element;
+    }
+    need.buffers = s->in_ring * o->inputs + s->out_ring * o->outputs;
+    need.halo = o->halo;
+    need.block = o->block;
+    int code = wr_slab_shape_build(&lead->body, &need, &s->shape);
+    return code ? code : take_buffers(s);
+}
+
+int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out)
+{
+    int code = check_arrays(options);
+    if (code)
+        return code;
+    weir_slabs *s = wr_alloc(sizeof *s);
+    if (!s)
+        return WEIR_ENOMEM;
+    *s = (weir_slabs){.options = *options};
+    code = prepare(s);
+    if (code) {
+        wr_free(s->memory);
+        wr_free(s->in);
+        wr_free(s->out);
+        wr_free(s);
+        return code;
+    }
+    while (s->depth && s->read <= s->depth - 1 && s->read < s->shape.steps)
+        read_slab(s, s->read); /* the first ones, before anybody asks */
+    *out = s;
+    return 0;
+}
