@@ -434,6 +434,15 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
     return 0;
 }
 
+int wr_array_agree(weir_array *a, int code)
+{
+    weir_error error = *weir_error_last();
+    wr_port_settle(&a->file->port);
+    if (code)
+        wr_error_raise(&error);
+    return wr_council_agree(&a->file->port.channel, code);
+}
+
 /* --- closing --- */
 
 /* [collective] A new array, closed, gets its name, or stays under the one it was made under. */

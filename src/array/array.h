@@ -31,6 +31,9 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
 /* One user less; the last one frees it. */
 void wr_array_leave(weir_array *array);
 
+/* [collective] After everything started on the array; as wr_council_agree. */
+int wr_array_agree(weir_array *array, int code);
+
 /* Member m of a set as an array of its own in the set's file. */
 wr_body wr_array_member(const weir_array *array, int m);
 

@@ -141,8 +141,8 @@ int wr_slab_shape_build(const wr_body *body, const wr_slab_need *need, wr_slab_s
     int divided = s->dimensions ? find_divided(s, need->ranks) : 0;
     for (int d = 0; d < s->dimensions; d++) {
         int64_t most = s->shape[d];
-        if (!need->deal && d == divided)
-            most = share(most, 1, need->ranks);
+        if (d == divided && !(need->deal && need->block[d]))
+            most = share(most, 1, need->ranks); /* of the rank that has most */
         s->halo[d] = wr_min(need->halo[d], s->shape[d]);
         s->block[d] = wr_max(1, need->block[d] ? wr_min(need->block[d], most) : most);
     }

@@ -194,6 +194,16 @@ int weir_slabs_next(weir_slabs *s, weir_slab *slab)
     return s->error.code ? wr_error_raise(&s->error) : 0;
 }
 
+static void drop(weir_slabs *s)
+{
+    if (s) {
+        wr_free(s->memory);
+        wr_free(s->in);
+        wr_free(s->out);
+    }
+    wr_free(s);
+}
+
 int weir_slabs_end(weir_slabs *s)
 {
     weir_slab unused;
@@ -207,10 +217,7 @@ int weir_slabs_end(weir_slabs *s)
     for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
         note(s, weir_wait(&s->out[i].request, NULL));
     weir_error error = s->error;
-    wr_free(s->memory);
-    wr_free(s->in);
-    wr_free(s->out);
-    wr_free(s);
+    drop(s);
     return error.code ? wr_error_raise(&error) : 0;
 }
 
@@ -296,17 +303,17 @@ int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out)
 {
     int code = check_arrays(options);
     if (code)
-        return code;
+        return code; /* on all ranks */
     weir_slabs *s = wr_alloc(sizeof *s);
-    if (!s)
-        return WEIR_ENOMEM;
-    *s = (weir_slabs){.options = *options};
-    code = prepare(s);
+    code = s ? 0 : WEIR_ENOMEM;
+    if (s) {
+        *s = (weir_slabs){.options = *options};
+        code = prepare(s);
+    }
+    if (options->together)
+        code = wr_array_agree(options->inputs ? options->input[0] : options->output[0], code);
     if (code) {
-        wr_free(s->memory);
-        wr_free(s->in);
-        wr_free(s->out);
-        wr_free(s);
+        drop(s);
         return code;
     }
     while (s->depth && s->read <= s->depth - 1 && s->read < s->shape.steps)
