@@ -110,8 +110,8 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
     int64_t valid = INT64_MAX;
     bool write = a->direction == WR_WRITE, locked = false;
     int code = 0;
-    if (write && w->holes) {
-        code = wr_port_lock(port, false, w->lo, w->hi);
+    if (write && (w->holes || !port->sole)) {
+        code = wr_port_lock(port, !w->holes, w->lo, w->hi);
         locked = !code;
     }
     if (!code && (!write || w->holes))

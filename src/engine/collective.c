@@ -251,10 +251,12 @@ static int add_known(wr_call *c, int rank, const weir_pattern *realm, int as)
     if (code || !p)
         return code;
     wr_want want = {p, 0, weir_pattern_bytes(p), as};
-    if (want.end && (!realm || wr_want_meets(&want, realm)))
+    if (want.end && (!realm || wr_want_meets(&want, realm))) {
         c->wants[c->wants_count++] = want;
-    else
+        c->known_count++;
+    } else {
         weir_pattern_free(p);
+    }
     return 0;
 }
 
@@ -268,7 +270,7 @@ int wr_call_know(wr_call *c, int ranks, const int *rank, const weir_pattern *rea
 
 void wr_call_forget(wr_call *c)
 {
-    for (int64_t i = 0; c->a->known && i < c->wants_count; i++)
+    for (int64_t i = 0; i < c->known_count; i++)
         weir_pattern_free((weir_pattern *)c->wants[i].pattern);
 }
 

@@ -16,6 +16,7 @@ typedef struct wr_call {
     int64_t first_realm; /* from this one on */
     int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
     wr_want *wants;      /* `rank` is the local rank for rounds_shared */
+    int64_t known_count; /* patterns of wr_call_know: of the first wants, dropped ones included */
     bool shared;         /* rounds were through shared memory */
     int slots;           /* windows an aggregator may have under way, with shared memory */
     bool away;           /* the storage is the progress thread's */

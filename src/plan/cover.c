@@ -65,8 +65,11 @@ int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < count; i++)
-        if (wr_want_meets(&wants[i], realm))
-            wants[kept++] = wants[i];
+        if (wr_want_meets(&wants[i], realm)) {
+            wr_want met = wants[i];
+            wants[i] = wants[kept];
+            wants[kept++] = met;
+        }
     return kept;
 }
 

@@ -89,7 +89,7 @@ bool wr_windows_end(const wr_windows *w);
 void wr_windows_release(wr_windows *w);
 
 /* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns
- * how many are left. */
+ * how many are left; the others lie behind these. */
 int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants);
 
 /* Whether a rank wants something of a realm. */
