@@ -65,7 +65,7 @@ typedef struct wr_tunables {
     wr_choice log;    /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
-    int64_t prefetch, cache;
+    int64_t prefetch, cache, map;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, progress_nice;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
         trace[WR_TUNABLE_TEXT];

@@ -2,13 +2,18 @@
  * request; where the cover is exact, data go between file and user memory without a copy. */
 #include "base/arith.h"
 #include "base/task.h"
+#include "engine/ahead.h"
+#include "engine/cold.h"
 #include "engine/port.h"
-#include "pattern/cursor.h"
+#include "pattern/pack.h"
 
 /* In the background pieces are of a size that the storage copies at once where it can: waking its
  * threads would disturb those who compute more. Few go at a time: ranks that copy into one file all
  * at once spin on its lock. */
 enum { BATCHES = 64, PIECE = 4 << 20, BITE = 16 << 20 };
+
+/* Below both, what is not in the page cache is read as it comes. */
+enum { LARGE = 64 << 10, MANY = 16 };
 
 /* The transfers of a request, straight from and to user memory, file and memory walked together. */
 typedef struct direct {
@@ -19,6 +24,7 @@ typedef struct direct {
     int used;
     int64_t piece, bite; /* most in one run, and most that is moved before other tasks get a turn */
     wr_outcome outcome;
+    wr_ahead ahead;
 } direct;
 
 static void settle(direct *d)
@@ -87,7 +93,64 @@ static bool move_some(direct *d)
     return more;
 }
 
-static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
+static bool hold(void *user, int64_t lo, int64_t hi)
+{
+    return wr_map_hold(user, lo, hi);
+}
+
+/* Some of the small pieces, straight from the pages of the file; false if a page cannot be had. */
+static bool copy_pages(direct *d, int64_t bytes)
+{
+    wr_port *port = d->port;
+    wr_batch b;
+    while (bytes > 0 && wr_cursor_peek(&d->file, &b)) {
+        wr_batch_cut(&b);
+        if (!wr_batch_stretches(&b, hold, &port->map))
+            return false;
+        wr_ahead_move(&d->ahead, wr_batch_span(&b));
+        wr_copy_cursors(&d->file, port->map.base, &d->memory, d->a->base, b.run * b.count);
+        bytes -= b.run * b.count;
+    }
+    return true;
+}
+
+/* False if something could not be had: reading it in another way tells why. */
+static bool read_mapped(direct *d, int64_t hi)
+{
+    wr_port *port = d->port;
+    wr_batch b;
+    bool good = true;
+    while (good && wr_cursor_peek(&d->file, &b)) {
+        pthread_mutex_lock(&port->moving);
+        good = wr_map_reach(&port->map, port->storage, hi) && copy_pages(d, d->bite);
+        pthread_mutex_unlock(&port->moving);
+        if (wr_task_current())
+            wr_task_breathe();
+    }
+    pthread_mutex_lock(&port->moving);
+    wr_map_relax(&port->map, port->tunables.map);
+    pthread_mutex_unlock(&port->moving);
+    return good;
+}
+
+/* Past the page cache, if nobody does that now and it pays. */
+static bool read_cold(wr_port *port, const wr_access_request *a)
+{
+    pthread_mutex_lock(&port->moving);
+    bool mine = !port->cold_busy && !wr_cold_is_over(port->cold) &&
+                wr_cold_open(&port->cold, port->storage);
+    port->cold_busy = port->cold_busy || mine;
+    pthread_mutex_unlock(&port->moving);
+    if (!mine)
+        return false;
+    bool good = wr_cold_read(port->cold, a);
+    pthread_mutex_lock(&port->moving);
+    port->cold_busy = false;
+    pthread_mutex_unlock(&port->moving);
+    return good;
+}
+
+static direct direct_of(wr_port *port, const wr_access_request *a)
 {
     direct d = {.port = port,
                 .a = a,
@@ -97,10 +160,31 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
     wr_cursor_init(&d.file, a->file);
     wr_cursor_limit(&d.file, a->begin, a->end);
     wr_cursor_init(&d.memory, a->memory);
+    return d;
+}
+
+static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
+{
+    direct d = direct_of(port, a);
     while (!d.outcome.code && move_some(&d))
         if (wr_task_current())
             wr_task_breathe();
     return d.outcome;
+}
+
+/* Arrays, whose files do not shrink while they are read, can be read by other ways than calls. */
+static bool read_array(wr_port *port, const wr_access_request *a, const wr_plan_input *in)
+{
+    direct d = direct_of(port, a);
+    bool large = in->wanted.bytes >= LARGE || in->wanted.runs >= MANY;
+    if (in->direction != WR_READ || in->access != WR_ACCESS_AUTO || !large)
+        return false;
+    bool cold = wr_ahead_is_cold(port, a);
+    if (cold && port->tunables.direct.which != WR_SWITCH_NEVER && read_cold(port, a))
+        return true;
+    if (cold)
+        wr_ahead_init(&d.ahead, port, a);
+    return port->tunables.map && wr_plan_may_map(in) && read_mapped(&d, in->wanted.hi);
 }
 
 /* One window through a buffer. */
@@ -187,9 +271,11 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
     if (sieve && a->column && port->tunables.sieve_unit.which == WR_SIEVE_COLUMN &&
         (a->direction == WR_READ || port->can_read))
         return move_columns(port, a);
-    if (wanted.hi - wanted.lo != wanted.bytes) {
+    if (wanted.hi - wanted.lo != wanted.bytes || a->whole) {
         wr_plan_input in = wr_port_input(port, a->direction, &wanted, 0);
-        if (wr_plan_may_sieve(&in))
+        if (a->whole && read_array(port, a, &in))
+            return (wr_outcome){.stop = INT64_MAX};
+        if (wanted.hi - wanted.lo != wanted.bytes && wr_plan_may_sieve(&in))
             return move_windows(port, a, &in);
     }
     bool lock = a->direction == WR_WRITE && !port->sole;

@@ -5,7 +5,7 @@
 #include "engine/access.h"
 #include "engine/hall.h"
 #include "pattern/cursor.h"
-#include "storage/storage.h"
+#include "storage/map.h"
 
 /* How a call is made; equal on all ranks. */
 enum wr_form { WR_BLOCKING, WR_SPLIT, WR_NONBLOCKING };
@@ -18,6 +18,9 @@ typedef struct wr_port {
     wr_channel inner; /* for what happens between a call's entry and its exit, on one node */
     wr_storage *storage;
     pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
+    wr_map map;             /* of the storage's file */
+    struct wr_cold *cold;   /* or NULL */
+    bool cold_busy;         /* somebody reads by it */
     wr_clerk clerk;         /* uses it in the background */
     wr_hall hall;           /* opened by the first collective call */
     wr_region requests;     /* patterns that do not fit a mailbox, during a call */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/arith.h"
+#include "engine/cold.h"
 #include "engine/council.h"
 #include "storage/costs.h"
 #include "storage/paths.h"
@@ -174,6 +175,9 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
 /* Everything but the memory of the file itself, by local actions. */
 static void let_go(weir_file *f)
 {
+    wr_map_close(&f->port.map);
+    wr_cold_close(f->port.cold);
+    f->port.cold = NULL;
     wr_storage_close(f->port.storage); /* first: what it has under way uses the rest */
     f->port.storage = NULL;
     for (int i = 0; i < 2; i++)

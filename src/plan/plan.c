@@ -4,6 +4,9 @@
 #include "base/arith.h"
 #include "base/error.h"
 
+/* Longer runs are copied by the system as fast as by us. */
+enum { MAPPED_RUN = 256 << 10 };
+
 enum {
     COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
@@ -359,4 +362,10 @@ bool wr_plan_may_sieve(const wr_plan_input *in)
     if (in->direction == WR_WRITE)
         return in->access == WR_ACCESS_SIEVE && !in->blind;
     return in->access != WR_ACCESS_AUTO || !list_is_cheaper(in);
+}
+
+bool wr_plan_may_map(const wr_plan_input *in)
+{
+    return in->direction == WR_READ && in->access == WR_ACCESS_AUTO &&
+           in->wanted.bytes / in->wanted.runs <= MAPPED_RUN;
 }

@@ -111,6 +111,9 @@ wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
  * read. */
 bool wr_plan_may_sieve(const wr_plan_input *in);
 
+/* Whether a rank alone reads best from mapped pages: where pieces are small. */
+bool wr_plan_may_map(const wr_plan_input *in);
+
 /* Of all the input's fields. */
 uint64_t wr_plan_input_hash(const wr_plan_input *in);
 

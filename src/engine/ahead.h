@@ -1,0 +1,38 @@
+/* Telling the system in time what of a file an access is going to read. The device then works on
+ * many pieces at once, which a rank that reads one after the other never asks for by itself. */
+#ifndef WR_ENGINE_AHEAD_H
+#define WR_ENGINE_AHEAD_H
+
+#include "engine/port.h"
+
+/* Pieces that are closer than this are read together: what lies between costs less than a call. */
+enum { WR_NEAR = 16 << 10 };
+
+typedef struct wr_ahead {
+    const wr_storage *storage;
+    wr_cursor cursor;
+    int64_t told; /* bytes of the file told of so far, gaps included */
+    int64_t used; /* of these, how many are read by now */
+} wr_ahead;
+
+/* Whether some of what an access touches is on the device only, by sample. */
+bool wr_ahead_is_cold(const wr_port *port, const wr_access_request *a);
+
+/* For one that is cold; zeroed there is nothing to do. */
+void wr_ahead_init(wr_ahead *ahead, const wr_port *port, const wr_access_request *a);
+
+/* `bytes` more of the file have been read: tells of as many more. */
+void wr_ahead_move(wr_ahead *ahead, int64_t bytes);
+
+/* Cuts a batch to what is handled at a time. */
+void wr_batch_cut(wr_batch *b);
+
+/* Calls `visit` for every stretch of a batch, pieces that are near taken together, until it returns
+ * false; returns whether it never did. */
+bool wr_batch_stretches(const wr_batch *b, bool (*visit)(void *user, int64_t lo, int64_t hi),
+                        void *user);
+
+/* The bytes of the file that these stretches have. */
+int64_t wr_batch_span(const wr_batch *b);
+
+#endif

@@ -1,0 +1,106 @@
+/* Mapped files. */
+#include "storage/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/arith.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
+
+enum { BITS = 64 };
+
+/* The bits of a word from `first` on, up to `end` or to the word's end. */
+static uint64_t bits_of(int64_t first, int64_t end)
+{
+    int64_t count = wr_min(end, first / BITS * BITS + BITS) - first;
+    uint64_t ones = count == BITS ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+    return ones << first % BITS;
+}
+
+static size_t bitmap_bytes(int64_t bytes)
+{
+    return (size_t)(bytes / WR_MAP_PAGE / BITS + 1) * sizeof(uint64_t);
+}
+
+void wr_map_close(wr_map *m)
+{
+    if (m->base)
+        munmap((void *)m->base, (size_t)m->bytes);
+    if (m->held)
+        munmap(m->held, bitmap_bytes(m->bytes));
+    *m = (wr_map){0};
+}
+
+bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
+{
+    struct stat status;
+    if (s->plain_fd < 0 || !s->facts.local || s->facts.direct || fstat(s->plain_fd, &status) ||
+        hi > status.st_size)
+        return false;
+    if (hi <= m->bytes)
+        return true;
+    wr_map_close(m);
+    const int64_t bytes = status.st_size;
+    void *base = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, s->plain_fd, 0);
+    if (base == MAP_FAILED)
+        return false;
+    m->base = base;
+    m->bytes = bytes;
+    madvise(base, (size_t)bytes, MADV_DONTFORK);
+    void *held = mmap(NULL, bitmap_bytes(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (held == MAP_FAILED) {
+        wr_map_close(m);
+        return false;
+    }
+    m->held = held;
+    return true;
+}
+
+bool wr_map_holds(const wr_map *m, int64_t lo, int64_t hi)
+{
+    const int64_t end = (hi - 1) / WR_MAP_PAGE + 1;
+    for (int64_t page = lo / WR_MAP_PAGE; page < end; page = page / BITS * BITS + BITS) {
+        uint64_t wanted = bits_of(page, end);
+        if ((m->held[page / BITS] & wanted) != wanted)
+            return false;
+    }
+    return true;
+}
+
+bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
+{
+    const int64_t first = lo / WR_MAP_PAGE, end = (hi - 1) / WR_MAP_PAGE + 1;
+    if (wr_map_holds(m, lo, hi))
+        return true;
+    int failed;
+    do
+        failed = madvise((char *)m->base + first * WR_MAP_PAGE, (size_t)(end - first) * WR_MAP_PAGE,
+                         MADV_POPULATE_READ);
+    while (failed && errno == EINTR);
+    if (failed)
+        return false;
+    for (int64_t page = first; page < end; page = page / BITS * BITS + BITS) {
+        uint64_t *word = &m->held[page / BITS], wanted = bits_of(page, end);
+        m->pages += __builtin_popcountll(wanted & ~*word);
+        *word |= wanted;
+    }
+    return true;
+}
+
+void wr_map_relax(wr_map *m, int64_t limit)
+{
+    if (m->pages * WR_MAP_PAGE > limit)
+        wr_map_close(m);
+}
+
+void wr_storage_advise(const wr_storage *s, int64_t lo, int64_t hi)
+{
+    if (s->plain_fd >= 0 && !s->facts.direct)
+        posix_fadvise(s->plain_fd, lo, hi - lo, POSIX_FADV_WILLNEED);
+}

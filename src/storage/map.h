@@ -1,0 +1,38 @@
+/* Pages of a file in this process's address space, for reading what lies in small pieces all over
+ * it: no system call, and no copy but the caller's own.
+ *
+ * Touching a page that cannot be read ends a program, so pages are asked for first, in a way that
+ * can fail (wr_map_hold). They count as held until they are given up, which bounds how long. */
+#ifndef WR_STORAGE_MAP_H
+#define WR_STORAGE_MAP_H
+
+#include "storage/storage.h"
+
+/* Zeroed is closed. Used by one thread at a time. */
+typedef struct wr_map {
+    const char *base; /* byte 0 of the file */
+    int64_t bytes;
+    uint64_t *held; /* a bit a page */
+    int64_t pages;  /* held */
+} wr_map;
+
+enum { WR_MAP_PAGE = 4096 };
+
+/* Makes sure that bytes below `hi` can be asked for; false where that is not possible. */
+bool wr_map_reach(wr_map *map, const wr_storage *s, int64_t hi);
+
+/* Whether all pages of [lo, hi) are held. */
+bool wr_map_holds(const wr_map *map, int64_t lo, int64_t hi);
+
+/* Reads what of [lo, hi) is not there yet, and holds it; false if a page cannot be read. */
+bool wr_map_hold(wr_map *map, int64_t lo, int64_t hi);
+
+/* Gives up everything if that is more than `limit` bytes. */
+void wr_map_relax(wr_map *map, int64_t limit);
+
+void wr_map_close(wr_map *map);
+
+/* The bytes [lo, hi) of a file will be read soon. */
+void wr_storage_advise(const wr_storage *s, int64_t lo, int64_t hi);
+
+#endif
