@@ -1,0 +1,146 @@
+/* Reads of an array's file by one rank, from mapped pages and past the page cache: patterns of all
+ * kinds, pages that are there or not, a file that ends early. Anything else than the right bytes is
+ * a failure, and so is a signal. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "engine/cold.h"
+#include "file/file.h"
+#include "transport/local.h"
+
+static const char path[] = "engine-pages.bin";
+enum { BYTES = (5 << 20) + 1234, SLOW = 60 };
+
+static char content[BYTES];
+
+static void put_file(rng *r)
+{
+    for (int64_t i = 0; i < BYTES; i++)
+        content[i] = (char)rng_next(r);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    CHECK(fd >= 0 && write(fd, content, BYTES) == BYTES && !close(fd));
+}
+
+static void forget_pages(void)
+{
+    int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && !fsync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) && !close(fd));
+}
+
+/* Something ordered within the file: single runs, near and far pieces, rows of pieces, repeated. */
+static weir_pattern *random_pattern(rng *r)
+{
+    weir_pattern *inner, *out;
+    static const int64_t runs[] = {1, 8, 24, 4096, 20000, 300000};
+    int64_t run = runs[rng_within(r, 0, 5)], gap = rng_within(r, 0, rng_chance(r, 50) ? 64 : 70000);
+    int64_t count = rng_within(r, 1, rng_chance(r, 30) ? 3000 : 5), stride = run + gap;
+    while (count > 1 && count * stride > BYTES / 2)
+        count /= 2;
+    int64_t extent = count * stride + rng_within(r, 0, 100000), rows = rng_within(r, 1, 40);
+    while (rows > 1 && rows * extent > BYTES)
+        rows /= 2;
+    int64_t room = BYTES - (rows - 1) * extent - count * stride;
+    CHECK(!weir_pattern_strided(rng_within(r, 0, room > 0 ? room : 0), count, run, stride, &inner));
+    CHECK(!weir_pattern_repeat(inner, rows, extent, &out));
+    weir_pattern_free(inner);
+    return out;
+}
+
+static void check_read(weir_file *f, const weir_pattern *where, bool cold)
+{
+    int64_t bytes = weir_pattern_bytes(where), count = 0, lo, hi;
+    char *got = calloc(1, (size_t)bytes), *wanted = malloc((size_t)bytes);
+    wr_run_pattern memory;
+    weir_pattern_bounds(where, &lo, &hi);
+    if (cold) {
+        wr_map_close(&f->port.map); /* mapped pages stay */
+        forget_pages();
+    }
+    wr_access_request a = {.direction = WR_READ,
+                           .file = where,
+                           .end = bytes,
+                           .memory = wr_run_pattern_set(&memory, 0, bytes),
+                           .base = got,
+                           .whole = true};
+    int code = wr_file_access(f, &a, false, 0, &count);
+    CHECK_EQUAL(code, hi > BYTES ? WEIR_EIO : 0);
+    if (!code) {
+        CHECK_EQUAL(count, bytes);
+        CHECK(!weir_pattern_pack(where, 0, bytes, content, wanted));
+        CHECK(!memcmp(got, wanted, (size_t)bytes));
+    }
+    free(got);
+    free(wanted);
+}
+
+static void rank_body(wr_transport *t, void *user)
+{
+    static const char *const hints[] = {NULL,           "map=64K",       "map=0",
+                                        "direct=never", "storage=posix", "direct=never;map=4K",
+                                        "direct=always"};
+    rng *r = user;
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    for (int64_t i = 0, cases = test_cases(200, 5000); i < cases; i++) {
+        weir_file *f;
+        check_case(i);
+        check_within(SLOW);
+        CHECK(!wr_file_open(w, path, WEIR_READ, hints[rng_within(r, 0, 6)], &f));
+        for (int k = 0; k < 4; k++) {
+            weir_pattern *where = random_pattern(r);
+            check_read(f, where, rng_chance(r, 50));
+            weir_pattern_free(where);
+        }
+        CHECK(!weir_file_close(f));
+    }
+    wr_world_release(w);
+}
+
+/* A file that is cut while it is open and mapped gives an error, not a signal. */
+static void cut_body(wr_transport *t, void *user)
+{
+    rng *r = user;
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *all;
+    char *got = malloc(BYTES);
+    wr_run_pattern memory;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ, NULL, &f));
+    CHECK(!weir_pattern_strided(0, BYTES / 64, 8, 64, &all));
+    check_read(f, all, false);
+    CHECK(!truncate(path, BYTES / 2 + rng_within(r, 0, 5000)));
+    wr_access_request a = {.direction = WR_READ,
+                           .file = all,
+                           .end = weir_pattern_bytes(all),
+                           .memory = wr_run_pattern_set(&memory, 0, weir_pattern_bytes(all)),
+                           .base = got,
+                           .whole = true};
+    CHECK_EQUAL(wr_file_access(f, &a, false, 0, NULL), WEIR_EIO);
+    CHECK(!strcmp(weir_error_last()->file, path) && weir_error_last()->offset >= BYTES / 2);
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(all);
+    free(got);
+    wr_world_release(w);
+}
+
+int main(void)
+{
+    rng r = {test_seed()};
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    put_file(&r);
+    CHECK(!wr_local_run(1, &tunables, rank_body, &r));
+    CHECK(!wr_local_run(1, &tunables, cut_body, &r));
+    CHECK(!unlink(path));
+    return 0;
+}
