@@ -224,7 +224,8 @@ WEIR_API int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **ou
  * together] */
 WEIR_API int weir_slabs_next(weir_slabs *slabs, weir_slab *slab);
 
-/* Waits for what is written, and returns the first error there was. NULL is fine. [as next] */
+/* Waits for what is written, and returns the first error there was. Where a loop is left early, the
+ * slab handed out last is not written. NULL is fine. [as next] */
 WEIR_API int weir_slabs_end(weir_slabs *slabs);
 
 #ifdef __cplusplus

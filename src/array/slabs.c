@@ -4,7 +4,8 @@
  * Inputs have a ring of buffers: slab k is computed on, k + 1 to k + depth are being read. Slab k
  * and k - 1 are both there when k is handed out, so what the halo has in common is copied then, and
  * never read. Then the buffer of k - 1 is free for slab k + depth. Outputs have a ring of their own.
- * With collective calls every rank makes as many as the one that has most slabs. */
+ * With collective calls every rank makes as many as the one that has most slabs, also after an
+ * error or where its caller leaves early; an error of its own it takes along, so that all learn. */
 #include "array/slab_shape.h"
 
 #include <string.h>
@@ -27,7 +28,9 @@ struct weir_slabs {
     int64_t next;     /* slab to be handed out */
     int64_t read;     /* slabs whose reading was started */
     int64_t written;  /* slabs whose writing was started */
-    int64_t done;     /* elements computed */
+    int64_t through;  /* slabs computed, */
+    int64_t done;     /* and their elements */
+    bool leaving;     /* takes part only */
     buffer *in, *out; /* by place in the ring, then array */
     char *memory;
     weir_error error; /* the first one */
@@ -54,6 +57,12 @@ static weir_array_section section_of(const weir_slabs *s, const int64_t *lo, con
     return (weir_array_section){.lo = lo, .hi = hi, .order = s->shape.order};
 }
 
+/* This rank's slab of that number, unless it takes part only. */
+static bool find(const weir_slabs *s, int64_t slab, wr_slab_box *out)
+{
+    return !s->leaving && !s->error.code && wr_slab_find(&s->shape, slab, out);
+}
+
 /* Starts reading a slab but for what the one before has; a rank without it takes part only. */
 static int start_read(weir_slabs *s, int64_t slab, int array)
 {
@@ -61,11 +70,13 @@ static int start_read(weir_slabs *s, int64_t slab, int array)
     wr_move m = {.array = s->input[array], .direction = WR_READ, .together = s->options.together};
     wr_mapping mapping = {0};
     buffer *b = in_of(s, slab, array);
-    bool there = wr_slab_find(&s->shape, slab, &now);
-    int code;
+    bool there = find(s, slab, &now);
+    int code = 0;
     if (!there && !m.together)
         return 0;
-    if (there && slab && wr_slab_find(&s->shape, slab - 1, &before)) {
+    if (s->error.code) {
+        code = wr_error_raise(&s->error);
+    } else if (there && slab && wr_slab_find(&s->shape, slab - 1, &before)) {
         weir_array_section wanted = section_of(s, now.in_lo, now.in_hi);
         weir_array_section held = section_of(s, before.in_lo, before.in_hi);
         code = wr_reuse_map_rest(m.array, &wanted, &held, &mapping);
@@ -81,9 +92,12 @@ static int start_read(weir_slabs *s, int64_t slab, int array)
 static int start_write(weir_slabs *s, int64_t slab, int array)
 {
     wr_slab_box now;
-    bool there = wr_slab_find(&s->shape, slab, &now);
+    bool there = find(s, slab, &now);
     buffer *b = out_of(s, slab, array);
     weir_array_section to = section_of(s, now.lo, now.hi);
+    wr_move failed = {.array = s->output[array], .direction = WR_WRITE, .together = true};
+    if (s->options.together && s->error.code)
+        return wr_move_start(&failed, wr_error_raise(&s->error), &b->request);
     if (s->options.together)
         return weir_array_iwrite_all(s->output[array], there ? &to : NULL, b->data, &b->request);
     return there ? weir_array_iwrite(s->output[array], &to, b->data, &b->request) : 0;
@@ -163,19 +177,28 @@ static void show(weir_slabs *s, int64_t k, const wr_slab_box *box, weir_slab *ou
 static void count_done(weir_slabs *s, int64_t k)
 {
     wr_slab_box box;
-    if (!wr_slab_find(&s->shape, k, &box))
+    if (s->through > k || !wr_slab_find(&s->shape, k, &box))
         return;
+    s->through = k + 1;
     s->done += wr_slab_elements(&s->shape, box.lo, box.hi);
     if (s->options.progress)
         s->options.progress(s->options.user, s->done, s->shape.elements);
+}
+
+/* The steps that are left, for which this rank has no slabs, or wants none. */
+static void run_out(weir_slabs *s)
+{
+    for (; s->next < s->shape.steps; s->next++)
+        step(s, s->next, NULL);
+    if (s->written < s->shape.steps)
+        write_slab(s, s->shape.steps - 1);
 }
 
 int weir_slabs_next(weir_slabs *s, weir_slab *slab)
 {
     wr_slab_box now;
     const int64_t k = s->next;
-    if (k && k <= s->shape.count)
-        count_done(s, k - 1);
+    count_done(s, k - 1);
     if (s->error.code && !s->options.together)
         return wr_error_raise(&s->error);
     if (k < s->shape.count) {
@@ -187,10 +210,7 @@ int weir_slabs_next(weir_slabs *s, weir_slab *slab)
         show(s, k, &now, slab);
         return 1;
     }
-    for (; s->next < s->shape.steps; s->next++) /* others have more */
-        step(s, s->next, NULL);
-    if (s->next == s->shape.steps && s->written < s->shape.steps)
-        write_slab(s, s->shape.steps - 1);
+    run_out(s);
     return s->error.code ? wr_error_raise(&s->error) : 0;
 }
 
@@ -206,12 +226,11 @@ static void drop(weir_slabs *s)
 
 int weir_slabs_end(weir_slabs *s)
 {
-    weir_slab unused;
     if (!s)
         return 0;
-    if (s->options.together) /* what the others wait for, also where the caller leaves early */
-        while (weir_slabs_next(s, &unused) == 1)
-            ;
+    s->leaving = true;
+    if (s->options.together)
+        run_out(s);
     for (int64_t i = 0; i < s->in_ring * s->options.inputs; i++)
         note(s, weir_wait(&s->in[i].request, NULL));
     for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
