@@ -9,6 +9,10 @@
 MPI ?= openmpi
 PREFIX ?= /usr/local
 BUILD := build/$(MPI)
+RUN_openmpi := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi \
+    --oversubscribe --bind-to none -n
+RUN_mpich := mpiexec.mpich -n
+MPIRUN := $(RUN_$(MPI))
 CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
 ifeq ($(filter openmpi mpich,$(MPI)),)
@@ -31,6 +35,7 @@ setup:
 demo: all
 	@$(BUILD)/bin/weir doctor $(BUILD)
 	@$(BUILD)/tools/demo $(BUILD)/demo.bin
+	@$(MPIRUN) 4 $(BUILD)/tools/demo_array $(BUILD)/demo.npy
 	@$(BUILD)/examples/strided_section
 
 sanitized: setup
