@@ -119,7 +119,8 @@ static void run_tables(const char *folder, const char *cases)
     stop_if(weir_array_close(made), "close");
     t.sieve = open_with(path, line);
     t.direct = open_with(path, "access=naive");
-    t.section = (weir_array_section){.lo = t.lo, .hi = t.hi, .step = t.step, .order = (int[]){1, 0}};
+    t.section = (weir_array_section){
+        .lo = t.lo, .hi = t.hi, .step = t.step, .order = (const int[]){1, 0}};
     FILE *f = fopen(cases, "r");
     while (f && fgets(line, sizeof line, f))
         run_case(&t, line);

@@ -74,8 +74,8 @@ static int check(const weir_array *from, const weir_array *to)
     return from->info.type == to->info.type ? 0 : wr_convert_check(from->info.type, to->info.type);
 }
 
-/* Slabs are dealt round-robin, so that those of a step lie side by side. Where elements are converted
- * or swapped, reading and writing take a buffer each besides. */
+/* Slabs are dealt round-robin, so that those of a step lie side by side. Where elements are
+ * converted or swapped, reading and writing take a buffer each besides. */
 static int prepare(copying *c, int64_t memory)
 {
     static const int64_t none[WEIR_MAX_DIMENSIONS];

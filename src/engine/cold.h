@@ -19,7 +19,8 @@ void wr_cold_close(wr_cold *cold);
 /* Whether the file is better read through the page cache now. */
 bool wr_cold_is_over(const wr_cold *cold);
 
-/* Reads everything, one access at a time; false if something did not come: reading it in another way tells why. */
+/* Reads everything, one access at a time; false if something did not come: reading it in
+ * another way tells why. */
 bool wr_cold_read(wr_cold *cold, const wr_access_request *a);
 
 #endif

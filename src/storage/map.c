@@ -8,11 +8,8 @@
 
 #include "base/arith.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 /* Linux 5.14 */
-#endif
-
-enum { BITS = 64 };
+/* MADV_POPULATE_READ of Linux 5.14, which headers may not know yet. */
+enum { POPULATE_READ = 22, BITS = 64 };
 
 /* The bits of a word from `first` on, up to `end` or to the word's end. */
 static uint64_t bits_of(int64_t first, int64_t end)
@@ -81,7 +78,7 @@ bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
     int failed;
     do
         failed = madvise((char *)m->base + first * WR_MAP_PAGE, (size_t)(end - first) * WR_MAP_PAGE,
-                         MADV_POPULATE_READ);
+                         POPULATE_READ);
     while (failed && errno == EINTR);
     if (failed)
         return false;

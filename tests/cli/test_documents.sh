@@ -58,6 +58,7 @@ check() {
     done
 }
 
-for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md; do
+for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md \
+    docs/arrays.md; do
     check $document
 done
