@@ -142,9 +142,10 @@ WEIR_API int weir_array_read_by(weir_array *array, weir_section_of *of, void *us
 WEIR_API int weir_array_write_by(weir_array *array, weir_section_of *of, void *user,
                                  const void *base);
 
-/* All of an array that is, in memory, dealt to the ranks: each has its part at `base`, in memory as
- * `memory` says (stride, order, type), NULL: dense by rows. Ranks tell each other nothing.
- * WEIR_EINVAL if the grid has more ranks than there are; those beyond it have nothing. [collective] */
+/* All of an array that is, in memory, dealt to the ranks: each has its part at `base`, in memory
+ * as `memory` says (stride, order, type), NULL: dense by rows. Ranks tell each other nothing.
+ * WEIR_EINVAL if the grid has more ranks than there are; those beyond it have nothing.
+ * [collective] */
 WEIR_API int weir_array_read_distributed(weir_array *array, const weir_distribution *distribution,
                                          const weir_array_section *memory, void *base);
 WEIR_API int weir_array_write_distributed(weir_array *array, const weir_distribution *distribution,

@@ -34,8 +34,8 @@ WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const cha
 
 /* Creates an array on all ranks of `comm`: a .npy file, or, where info->members is not 0, a folder
  * with a local array for each place of the grid. It is written under another name beside `path`,
- * and gets its own when it is closed. `options` may be NULL. WEIR_EEXIST if there is something of that
- * name that must not be replaced. [collective] */
+ * and gets its own when it is closed. `options` may be NULL. WEIR_EEXIST if there is something of
+ * that name that must not be replaced. [collective] */
 WEIR_API int weir_array_create(MPI_Comm comm, const char *path, const weir_array_info *info,
                                const weir_array_options *options, const char *hints,
                                weir_array **out);

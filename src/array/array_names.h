@@ -24,8 +24,8 @@ int wr_set_make_folders(const char *folder, const wr_set *set);
 int wr_set_make_members(const char *folder, const wr_set *set, int rank, int ranks);
 
 /* Looks at this rank's share of them: WEIR_EFORMAT names one that is not of this set. skip[m] is
- * set to where a member's data begin; *swapped in bits: 1 if one has this machine's byte order, 2 if
- * one has the other. */
+ * set to where a member's data begin; *swapped in bits: 1 if one has this machine's byte order, 2
+ * if one has the other. */
 int wr_set_check_members(const char *folder, const wr_set *set, int rank, int ranks, int64_t *skip,
                          int64_t *swapped);
 
