@@ -18,14 +18,6 @@ int64_t wr_axis_place(const wr_axis *x, int64_t k)
     return x->reversed ? x->total - 1 - k : k;
 }
 
-wr_axis wr_axis_part(const wr_axis *x, int64_t first, int64_t total)
-{
-    wr_axis part = *x;
-    part.lo += first * x->step;
-    part.total = part.count = total;
-    return part;
-}
-
 bool wr_body_settle(wr_body *f, bool columns)
 {
     int64_t stride = f->element;
@@ -193,68 +185,65 @@ int wr_pairs_join(int64_t count, wr_pair *pairs, wr_pair *out)
     return code;
 }
 
-/* The parts of a box around a smaller one, in storage order: in each dimension what is before it,
- * and what is behind it, of what the slower dimensions have in common with it. */
-typedef struct around {
-    const wr_body *body;
-    const wr_layout *layout;
-    wr_axis now[WEIR_MAX_DIMENSIONS];
-    wr_layout at;
-    wr_pair pairs[2 * WEIR_MAX_DIMENSIONS];
-    int count;
-} around;
+/* One side of a box without a smaller one inside it, of the dimensions so far. */
+typedef struct shell {
+    weir_pattern *whole, *rest;
+} shell;
 
-/* The axes as they are now, but dimension d only from number `first` on, `total` of them. */
-static int add_part(around *a, int d, int64_t first, int64_t total)
+static void release_shell(shell *s)
 {
-    if (total <= 0)
-        return 0;
-    wr_axis axes[WEIR_MAX_DIMENSIONS];
-    wr_layout at = a->at;
-    for (int i = 0; i < a->body->dimensions; i++)
-        axes[i] = a->now[i];
-    axes[d] = wr_axis_part(&axes[d], first, total);
-    at.offset += first * at.stride[d];
-    return wr_axes_pair(a->body, axes, &at, &a->pairs[a->count++]);
+    weir_pattern_free(s->whole);
+    weir_pattern_free(s->rest);
 }
 
-/* Reversed dimensions are walked forwards in memory too, by a negative stride. */
-static void unfold(around *a, const wr_axis *axes)
+/* One more dimension, of `total` indices `stride` bytes apart: before lo and from hi on there is
+ * everything, between them what is around the inside. */
+static int grow_shell(shell *s, int64_t total, int64_t lo, int64_t hi, int64_t stride)
 {
-    a->at = *a->layout;
-    for (int i = 0; i < a->body->dimensions; i++) {
-        a->now[i] = axes[i];
-        if (axes[i].reversed) {
-            a->now[i].reversed = false;
-            a->at.offset += (axes[i].total - 1) * a->at.stride[i];
-            a->at.stride[i] = -a->at.stride[i];
-        }
-    }
+    const int64_t count[] = {lo, hi - lo, total - hi}, offset[] = {0, lo * stride, hi * stride};
+    weir_pattern *part[3] = {NULL, NULL, NULL}, *made = NULL;
+    int code = 0;
+    for (int i = 0; i < 3 && !code; i++)
+        code = weir_pattern_repeat(i == 1 ? s->rest : s->whole, count[i], stride, &part[i]);
+    if (!code)
+        code = weir_pattern_concat(3, offset, (const weir_pattern *const *)part, &made);
+    for (int i = 0; i < 3; i++)
+        weir_pattern_free(part[i]);
+    code = replace(&s->rest, code, made);
+    return code ? code : repeat(&s->whole, total, stride);
+}
+
+static int start_shell(shell *s, int64_t element)
+{
+    int code = weir_pattern_contiguous(0, element, &s->whole);
+    return code ? code : weir_pattern_contiguous(0, 0, &s->rest);
 }
 
 int wr_axes_rest(const wr_body *f, const wr_axis *axes, const wr_layout *l, const int64_t *skip_lo,
                  const int64_t *skip_hi, wr_pair *out)
 {
-    around a = {.body = f, .layout = l};
-    wr_pair behind[WEIR_MAX_DIMENSIONS];
-    int code = 0, behinds = 0;
-    unfold(&a, axes);
-    for (int i = 0; i < f->dimensions && !code; i++) {
-        int d = f->order[i];
-        code = add_part(&a, d, 0, skip_lo[d]);
-        if (!code && skip_hi[d] < a.now[d].total) {
-            code = add_part(&a, d, skip_hi[d], a.now[d].total - skip_hi[d]);
-            if (!code)
-                behind[behinds++] = a.pairs[--a.count]; /* comes after what is inside */
-        }
-        a.now[d] = wr_axis_part(&a.now[d], skip_lo[d], skip_hi[d] - skip_lo[d]);
-        a.at.offset += skip_lo[d] * a.at.stride[d];
-    }
-    while (behinds)
-        a.pairs[a.count++] = behind[--behinds];
+    shell file = {0}, memory = {0};
+    int64_t file_start, memory_start;
+    int code = start_shell(&file, f->element);
     if (!code)
-        return wr_pairs_join(a.count, a.pairs, out);
-    for (int i = 0; i < a.count; i++)
-        wr_pair_release(&a.pairs[i]);
+        code = start_shell(&memory, l->element);
+    for (int i = f->dimensions - 1; i >= 0 && !code; i--) {
+        int d = f->order[i];
+        const wr_axis *x = &axes[d];
+        code = grow_shell(&file, x->total, skip_lo[d], skip_hi[d], x->step * f->stride[d]);
+        if (!code)
+            code = grow_shell(&memory, x->total, skip_lo[d], skip_hi[d],
+                              x->reversed ? -l->stride[d] : l->stride[d]);
+    }
+    find_starts(f, axes, l, &file_start, &memory_start);
+    if (!code)
+        code = move_by(&file.rest, file_start);
+    if (!code)
+        code = move_by(&memory.rest, memory_start);
+    *out = code ? (wr_pair){0} : (wr_pair){file.rest, memory.rest};
+    if (!code)
+        file.rest = memory.rest = NULL;
+    release_shell(&file);
+    release_shell(&memory);
     return code;
 }

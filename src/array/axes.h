@@ -28,9 +28,6 @@ int64_t wr_axis_at(const wr_axis *axis, int64_t k);
 /* Place in memory of the k-th. */
 int64_t wr_axis_place(const wr_axis *axis, int64_t k);
 
-/* The k-th for first <= k < first + total, of an axis that is one block. */
-wr_axis wr_axis_part(const wr_axis *axis, int64_t first, int64_t total);
-
 /* How an array lies in a file. */
 typedef struct wr_body {
     int dimensions;

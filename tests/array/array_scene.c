@@ -11,11 +11,12 @@ void random_array_hints(rng *r, const hint_limits *limits, char *out, size_t roo
     static const char *const access[] = {"auto", "sieve", "list", "naive"};
     static const char *const together[] = {"auto", "always", "always", "never"};
     static const char *const overlap[] = {"auto", "none", "io", "all"};
+    static const char *const map[] = {"0", "8K", "256M"};
     int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 30) : rng_within(r, 31, 20000);
     snprintf(out, room,
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
              "realm_align=%lld;exchange=%s;sieve_buffer=%lld;sieve_unit=%s;overlap=%s;"
-             "overlap_memory=%lld;progress=%s;cache=%s;direct=%s",
+             "overlap_memory=%lld;progress=%s;cache=%s;direct=%s;map=%s",
              storage[rng_within(r, 0, limits->rings ? 2 : 1)], realms[rng_within(r, 0, 3)],
              access[rng_within(r, 0, 3)], together[rng_within(r, 0, 3)], (long long)window,
              (long long)rng_within(r, 0, 10),
@@ -24,7 +25,7 @@ void random_array_hints(rng *r, const hint_limits *limits, char *out, size_t roo
              rng_chance(r, 40) ? "column" : "byte", overlap[rng_within(r, 0, 3)],
              (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
              rng_chance(r, 20) ? "poll" : "thread", limits->cache ? "1M" : "0",
-             rng_chance(r, 10) ? "always" : "auto");
+             rng_chance(r, 10) ? "always" : "auto", map[rng_within(r, 0, 2)]);
 }
 
 static void random_memory(rng *r, const array_scene *s, array_part *p)
