@@ -200,6 +200,7 @@ static void remove_set(const char *folder, const wr_set *set)
 
 void wr_array_remove(const char *path)
 {
+    const weir_error error = *weir_error_last(); /* often why it is removed */
     char json[WR_PATH], *text = NULL;
     int64_t length;
     wr_set set;
@@ -215,6 +216,7 @@ void wr_array_remove(const char *path)
         wr_path_remove(json);
     }
     wr_path_remove(path);
+    wr_error_raise(&error);
 }
 
 int wr_array_may_be_made(const char *path, bool overwrite)
