@@ -1,109 +1,54 @@
 /* weir plan: explains what a collective access of an array would do. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "options.h"
 #include "section_text.h"
 
 typedef struct options {
-    int dimensions, ranks, ranks_per_node, cores, write;
-    int64_t shape[WEIR_MAX_DIMENSIONS], element;
-    int order[WEIR_MAX_DIMENSIONS];
+    int ranks, ranks_per_node, cores, write, type, columns;
+    cli_sizes array;
     const char *section, *svg, *hints;
+    int dimensions, order[WEIR_MAX_DIMENSIONS]; /* these follow from the others */
+    int64_t element;
 } options;
 
-/* "4096,4096" */
-static const char *parse_shape(const char *text, options *o)
+static const char *parse_op(const char *text, void *out)
 {
-    o->dimensions = 0;
-    for (const char *at = text; *at; at += *at == ',') {
-        char *end;
-        if (o->dimensions == WEIR_MAX_DIMENSIONS)
-            return "--array has too many dimensions";
-        o->shape[o->dimensions++] = strtoll(at, &end, 10);
-        if (end == at || (*end && *end != ',') || o->shape[o->dimensions - 1] < 1)
-            return "--array must be sizes such as 4096,4096";
-        at = end;
-    }
-    return o->dimensions ? NULL : "--array must be sizes such as 4096,4096";
+    int write = !strcmp(text, "write");
+    *(int *)out = write;
+    return write || !strcmp(text, "read") ? NULL : "must be read or write";
 }
 
-/* A kind and a number of bytes, such as f4. */
-static const char *parse_dtype(const char *text, options *o)
-{
-    char *end;
-    o->element = *text && strchr("iufcb", *text) ? strtoll(text + 1, &end, 10) : 0;
-    return o->element >= 1 && o->element <= 16 && !*end
-               ? NULL
-               : "--dtype must be a kind and a size, such as f4 or i8";
-}
-
-static const char *parse_count(const char *text, int least, int *out)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    *out = (int)value;
-    return *text && !*end && value >= least && value <= 1000000 ? NULL : "a count is not valid";
-}
-
-static const char *parse_order(const char *text, options *o)
-{
-    bool columns = !strcmp(text, "F");
-    if (!columns && strcmp(text, "C"))
-        return "--order must be C or F";
-    for (int i = 0; i < WEIR_MAX_DIMENSIONS; i++)
-        o->order[i] = columns ? -1 - i : i; /* -1 - i: counted from the last, once that is known */
-    return NULL;
-}
-
-static const char *parse_option(const char *name, const char *value, options *o)
-{
-    if (!strcmp(name, "--array"))
-        return parse_shape(value, o);
-    if (!strcmp(name, "--dtype"))
-        return parse_dtype(value, o);
-    if (!strcmp(name, "--order"))
-        return parse_order(value, o);
-    if (!strcmp(name, "--ranks"))
-        return parse_count(value, 1, &o->ranks);
-    if (!strcmp(name, "--ranks-per-node"))
-        return parse_count(value, 1, &o->ranks_per_node);
-    if (!strcmp(name, "--cores"))
-        return parse_count(value, 1, &o->cores);
-    if (!strcmp(name, "--op")) {
-        o->write = !strcmp(value, "write");
-        return o->write || !strcmp(value, "read") ? NULL : "--op must be read or write";
-    }
-    if (!strcmp(name, "--section"))
-        o->section = value;
-    else if (!strcmp(name, "--svg"))
-        o->svg = value;
-    else if (!strcmp(name, "--hints"))
-        o->hints = value;
-    else
-        return "unknown option";
-    return NULL;
-}
+static const cli_option table[] = {
+    {"--array", offsetof(options, array), cli_parse_sizes},
+    {"--section", offsetof(options, section), cli_parse_text},
+    {"--dtype", offsetof(options, type), cli_parse_type},
+    {"--order", offsetof(options, columns), cli_parse_columns},
+    {"--ranks", offsetof(options, ranks), cli_parse_count},
+    {"--ranks-per-node", offsetof(options, ranks_per_node), cli_parse_count},
+    {"--cores", offsetof(options, cores), cli_parse_count},
+    {"--op", offsetof(options, write), parse_op},
+    {"--hints", offsetof(options, hints), cli_parse_text},
+    {"--svg", offsetof(options, svg), cli_parse_text},
+    {0}};
 
 static const char *parse_options(int argc, char **argv, options *o)
 {
-    static char text[120];
-    *o = (options){.ranks = 1, .element = 8};
-    parse_order("C", o);
-    for (int i = 1; i < argc; i += 2) {
-        const char *problem = "not an option";
-        if (!strncmp(argv[i], "--", 2))
-            problem = i + 1 < argc ? parse_option(argv[i], argv[i + 1], o) : "needs a value";
-        if (problem) {
-            snprintf(text, sizeof text, "%.40s: %s", argv[i], problem);
-            return text;
-        }
+    int arguments;
+    *o = (options){.ranks = 1, .type = WEIR_F8};
+    const char *problem = cli_options_parse(argc, argv, table, o, &arguments);
+    if (problem || arguments)
+        return problem ? problem : "takes options only";
+    o->dimensions = o->array.count;
+    for (int i = 0; i < o->dimensions; i++) {
+        if (o->array.size[i] < 1)
+            return "--array must be sizes of 1 or more";
+        o->order[i] = o->columns ? o->dimensions - 1 - i : i;
     }
-    for (int i = 0; i < o->dimensions; i++)
-        if (o->order[i] < 0)
-            o->order[i] = o->dimensions + o->order[i];
+    o->element = weir_type_bytes(o->type);
     return o->dimensions && o->section ? NULL : "--array and --section are needed";
 }
 
@@ -112,12 +57,12 @@ static const char *make_pattern(const options *o, int rank, weir_pattern **out)
 {
     cli_section s;
     const char *problem =
-        cli_section_parse(o->section, o->dimensions, o->shape, rank, o->ranks, &s);
+        cli_section_parse(o->section, o->dimensions, o->array.size, rank, o->ranks, &s);
     if (problem)
         return problem;
     weir_section section = {.dimensions = o->dimensions,
                             .element = o->element,
-                            .shape = o->shape,
+                            .shape = o->array.size,
                             .lo = s.lo,
                             .hi = s.hi,
                             .step = s.step,
@@ -147,7 +92,7 @@ static int64_t slice_bytes(const options *o)
 {
     int64_t bytes = o->element;
     for (int i = 1; i < o->dimensions; i++)
-        bytes *= o->shape[o->order[i]];
+        bytes *= o->array.size[o->order[i]];
     return bytes;
 }
 
@@ -159,7 +104,7 @@ static int explain(const options *o, weir_pattern **patterns)
                                  .cores = o->cores,
                                  .patterns = (const weir_pattern *const *)patterns,
                                  .write = o->write,
-                                 .file_size = slice_bytes(o) * o->shape[o->order[0]],
+                                 .file_size = slice_bytes(o) * o->array.size[o->order[0]],
                                  .unit = slice_bytes(o),
                                  .hints = o->hints};
     if (weir_plan_new(&request, &plan))
@@ -200,7 +145,7 @@ const cli_command cli_plan = {
     .details =
         "  --array SIZES     of the array, such as 4096,4096\n"
         "  --section TEXT    what each rank wants, see below\n"
-        "  --dtype T         i1 to i8, u1 to u8, f4, f8, c8, c16 (f8)\n"
+        "  --dtype T         bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16 (f8)\n"
         "  --order C|F       stored by rows or by columns (C)\n"
         "  --ranks N         (1)    --ranks-per-node N (all)    --cores N of a node (its ranks)\n"
         "  --op read|write   (read)\n"
