@@ -1,10 +1,12 @@
 /* The command `weir`: finds the subcommand, starts MPI, runs it on every rank. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 
-static const cli_command *const commands[] = {&cli_doctor, &cli_plan};
+static const cli_command *const commands[] = {&cli_create,  &cli_info,   &cli_get,
+                                              &cli_convert, &cli_doctor, &cli_plan};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_rank(void)
@@ -14,14 +16,41 @@ int cli_rank(void)
     return rank;
 }
 
-int cli_report(const char *command)
+static int report(const char *command, const weir_error *e)
 {
     char text[1024];
-    const weir_error *e = weir_error_last();
     weir_error_format(e, text, sizeof text);
     if (cli_rank() == 0)
         fprintf(stderr, "weir %s: %s\n", command, text);
-    return e->code == WEIR_EINVAL || e->code == WEIR_ENOENT ? CLI_USAGE : CLI_FAILED;
+    return e->code == WEIR_EINVAL || e->code == WEIR_ENOENT || e->code == WEIR_ERANGE ? CLI_USAGE
+                                                                                      : CLI_FAILED;
+}
+
+int cli_report(const char *command)
+{
+    return report(command, weir_error_last());
+}
+
+int cli_settle(const char *command, int code)
+{
+    int rank = code ? cli_rank() : INT_MAX, first = INT_MAX;
+    weir_error error = *weir_error_last();
+    if (error.code != code) /* it is the command's own */
+        error = (weir_error){.code = code, .rank = -1, .offset = -1};
+    MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == INT_MAX)
+        return 0;
+    MPI_Bcast(&error, (int)sizeof error, MPI_BYTE, first, MPI_COMM_WORLD);
+    return report(command, &error);
+}
+
+int cli_flush(const char *command)
+{
+    int failed = cli_rank() == 0 && (fflush(stdout) || ferror(stdout));
+    if (failed)
+        fprintf(stderr, "weir %s: standard output cannot be written\n", command);
+    MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return failed ? CLI_FAILED : 0;
 }
 
 int cli_usage(const char *command, const char *problem)
@@ -35,7 +64,7 @@ static void print_help(FILE *out)
 {
     fprintf(out, "usage: weir COMMAND [ARGUMENTS], alone or under mpirun\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %-10s %s\n", commands[i]->name, commands[i]->arguments,
+        fprintf(out, "  %-8s %-14s %s\n", commands[i]->name, commands[i]->arguments,
                 commands[i]->help);
     for (int i = 0; i < COMMANDS; i++)
         if (commands[i]->details)

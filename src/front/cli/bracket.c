@@ -1,0 +1,189 @@
+/* Parsing of brackets. */
+#include "bracket.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+    const char *text, *at;
+    const char *problem;
+} parser;
+
+static char message[200];
+
+static void fail(parser *p, const char *what)
+{
+    if (!p->problem)
+        snprintf(message, sizeof message, "\"%.80s\": %s at character %d", p->text, what,
+                 (int)(p->at - p->text) + 1);
+    p->problem = message;
+}
+
+static char peek(parser *p)
+{
+    p->at += strspn(p->at, " \t");
+    return *p->at;
+}
+
+static int64_t between(int64_t lo, int64_t value, int64_t hi)
+{
+    return value < lo ? lo : value > hi ? hi : value;
+}
+
+/* Numbers beyond 64 bits become the nearest that fit, which changes no slice. */
+static int64_t number(parser *p)
+{
+    char *end;
+    char first = peek(p);
+    if (!isdigit((unsigned char)p->at[first == '-' || first == '+'])) {
+        fail(p, "a number is missing");
+        return 0;
+    }
+    int64_t value = strtoll(p->at, &end, 10);
+    p->at = end;
+    return value;
+}
+
+/* One bound of a slice, counted from the end if negative. */
+static int64_t bound(int64_t value, int64_t size, bool forward)
+{
+    value = value < 0 ? between(-1, value + size, size) : value;
+    return forward ? between(0, value, size) : between(-1, value, size - 1);
+}
+
+static void set_slice(const bool given[3], const int64_t value[3], int64_t size, int d,
+                      cli_bracket *out)
+{
+    /* Longer steps than the dimension take its first index only. */
+    const int64_t most = size ? size : 1, step = given[2] ? between(-most, value[2], most) : 1;
+    const bool forward = step > 0;
+    int64_t lo = forward ? 0 : size - 1, hi = forward ? size : -1;
+    lo = given[0] ? bound(value[0], size, forward) : lo;
+    hi = given[1] ? bound(value[1], size, forward) : hi;
+    int64_t length = forward ? hi - lo : lo - hi, by = forward ? step : -step;
+    out->lo[d] = lo;
+    out->step[d] = step;
+    out->count[d] = length > 0 ? (length - 1) / by + 1 : 0;
+}
+
+static void set_index(parser *p, int64_t index, int64_t size, int d, cli_bracket *out)
+{
+    out->lo[d] = index < 0 ? index + size : index;
+    out->step[d] = out->count[d] = 1;
+    out->dropped[d] = true;
+    if (out->lo[d] < 0 || out->lo[d] >= size)
+        fail(p, "the index before is outside the array");
+}
+
+static bool at_end_of_item(parser *p)
+{
+    char c = peek(p);
+    return c == ',' || c == ']' || !c;
+}
+
+/* An index, or start:stop:step, every part optional. */
+static void item(parser *p, int64_t size, int d, cli_bracket *out)
+{
+    bool given[3] = {false};
+    int64_t value[3] = {0};
+    int parts = 0;
+    for (bool more = true; more && parts < 3 && !p->problem; parts++) {
+        given[parts] = peek(p) != ':' && (!parts || !at_end_of_item(p));
+        if (given[parts])
+            value[parts] = number(p);
+        more = peek(p) == ':' && parts < 2;
+        p->at += more;
+    }
+    if (!p->problem && given[2] && !value[2])
+        fail(p, "a step is 0");
+    if (p->problem)
+        return;
+    if (parts == 1)
+        set_index(p, value[0], size, d, out);
+    else
+        set_slice(given, value, size, d, out);
+}
+
+/* Items between commas, of which one may be "..."; a comma may follow the last. */
+static int count_items(const char *text)
+{
+    int items = 0;
+    for (const char *at = text + 1; *at && *at != ']'; at += *at == ',') {
+        size_t length = strcspn(at, ",]");
+        items += at[length] == ',' || strspn(at, " \t") < length;
+        at += length;
+    }
+    return items;
+}
+
+static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
+{
+    const int items = count_items(p->text);
+    const bool dots = strstr(p->text, "...") != NULL;
+    bool seen = false;
+    p->at++;
+    if (!items)
+        fail(p, "an index is missing");
+    if (items - dots > out->dimensions)
+        fail(p, "more indices than the array has dimensions");
+    for (int i = 0, d = 0; i < items && !p->problem; i++) {
+        peek(p);
+        if (!strncmp(p->at, "...", 3) && !seen) {
+            p->at += 3;
+            d += out->dimensions - (items - 1);
+            seen = true;
+        } else if (d < out->dimensions) {
+            item(p, shape[d], d, out);
+            d++;
+        } else {
+            fail(p, "... comes twice");
+        }
+        if (!p->problem && !at_end_of_item(p))
+            fail(p, "not understood");
+        p->at += !p->problem && *p->at == ',';
+    }
+    if (!p->problem && (peek(p) != ']' || p->at[1]))
+        fail(p, "not understood");
+}
+
+const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *shape,
+                              cli_bracket *out)
+{
+    parser p = {.text = text, .at = text};
+    *out = (cli_bracket){.dimensions = dimensions};
+    for (int d = 0; d < dimensions; d++) {
+        out->step[d] = 1;
+        out->count[d] = shape[d];
+    }
+    if (*text)
+        parse_items(&p, shape, out);
+    return p.problem;
+}
+
+const char *cli_bracket_find(const char *text)
+{
+    const char *end = text + strlen(text), *found = strrchr(text, '[');
+    return end != text && end[-1] == ']' && found ? found : end;
+}
+
+int cli_bracket_shape(const cli_bracket *b, int64_t *shape)
+{
+    int kept = 0;
+    for (int d = 0; d < b->dimensions; d++)
+        if (!b->dropped[d])
+            shape[kept++] = b->count[d];
+    return kept;
+}
+
+void cli_bracket_map(const cli_bracket *b, const int64_t *lo, const int64_t *hi, cli_section *out)
+{
+    for (int d = 0, kept = 0; d < b->dimensions; d++) {
+        int64_t first = b->dropped[d] ? 0 : lo[kept], last = b->dropped[d] ? 0 : hi[kept] - 1;
+        out->lo[d] = b->lo[d] + first * b->step[d];
+        out->hi[d] = b->lo[d] + last * b->step[d] + (b->step[d] > 0 ? 1 : -1);
+        out->step[d] = b->step[d];
+        kept += !b->dropped[d];
+    }
+}

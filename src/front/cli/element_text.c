@@ -1,0 +1,135 @@
+/* Printing and parsing of elements. */
+#include "element_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+
+/* Any element, at any address. */
+typedef union element {
+    int8_t i1;
+    int16_t i2;
+    int32_t i4;
+    int64_t i8;
+    uint8_t u1;
+    uint16_t u2;
+    uint32_t u4;
+    uint64_t u8;
+    float f4[2];
+    double f8[2];
+} element;
+
+static int64_t signed_value(const element *e, int type)
+{
+    return type == WEIR_I1 ? e->i1 : type == WEIR_I2 ? e->i2 : type == WEIR_I4 ? e->i4 : e->i8;
+}
+
+static uint64_t unsigned_value(const element *e, int type)
+{
+    return type == WEIR_U2 ? e->u2 : type == WEIR_U4 ? e->u4 : type == WEIR_U8 ? e->u8 : e->u1;
+}
+
+void cli_element_print(FILE *out, int type, const void *bytes)
+{
+    element e;
+    memcpy(&e, bytes, (size_t)weir_type_bytes(type));
+    if (type >= WEIR_I1 && type <= WEIR_I8)
+        fprintf(out, "%lld", (long long)signed_value(&e, type));
+    else if (type < WEIR_F2)
+        fprintf(out, "%llu", (unsigned long long)unsigned_value(&e, type));
+    else if (type == WEIR_F2)
+        fprintf(out, "%.5g", cli_half_value(e.u2));
+    else if (type == WEIR_F4)
+        fprintf(out, "%.9g", (double)e.f4[0]);
+    else if (type == WEIR_F8)
+        fprintf(out, "%.17g", e.f8[0]);
+    else if (type == WEIR_C8)
+        fprintf(out, "(%.9g%+.9gj)", (double)e.f4[0], (double)e.f4[1]);
+    else
+        fprintf(out, "(%.17g%+.17gj)", e.f8[0], e.f8[1]);
+}
+
+/* On machines of either byte order the low bytes of a wide integer are the narrow one. */
+static void store_integer(uint64_t value, int type, void *out)
+{
+    element e = {.u8 = value};
+    switch (weir_type_bytes(type)) {
+    case 1:
+        e.u1 = (uint8_t)value;
+        break;
+    case 2:
+        e.u2 = (uint16_t)value;
+        break;
+    case 4:
+        e.u4 = (uint32_t)value;
+        break;
+    default:
+        break;
+    }
+    memcpy(out, &e, CLI_ELEMENT);
+}
+
+static const char *parse_integer(const char *text, int type, void *out)
+{
+    char *end;
+    const char *digits = text + (*text == '-');
+    const bool negative = digits != text;
+    const int bits = type == WEIR_BOOL ? 1 : 8 * (int)weir_type_bytes(type);
+    const bool is_signed = type >= WEIR_I1 && type <= WEIR_I8;
+    errno = 0;
+    uint64_t size = strtoull(digits, &end, 10);
+    if (!isdigit((unsigned char)*digits) || *end)
+        return "must be a whole number for this type";
+    uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - !negative : UINT64_MAX >> (64 - bits);
+    if (errno || size > most || (negative && !is_signed && size))
+        return "is beyond what the type can hold";
+    store_integer(negative ? 0 - size : size, type, out);
+    return NULL;
+}
+
+/* "1.5", or, complex, also "2j" and "1.5-2j", and these in parentheses. */
+static const char *parse_number(const char *text, bool complex, double part[2])
+{
+    static const char problem[] = "must be a number of the type";
+    char *end;
+    const bool closed = complex && *text == '(';
+    text += closed;
+    part[0] = strtod(text, &end);
+    part[1] = 0;
+    if (end == text || isspace((unsigned char)*text))
+        return problem;
+    if (complex && *end == 'j') {
+        part[1] = part[0];
+        part[0] = 0;
+        end++;
+    } else if (complex && (*end == '+' || *end == '-')) {
+        const char *second = end;
+        part[1] = strtod(second, &end);
+        if (end == second || *end++ != 'j')
+            return problem;
+    }
+    if (closed && *end++ != ')')
+        return problem;
+    return *end ? problem : NULL;
+}
+
+const char *cli_element_parse(const char *text, int type, void *out)
+{
+    double part[2];
+    if (type < WEIR_F2)
+        return parse_integer(text, type, out);
+    const char *problem = parse_number(text, type >= WEIR_C8, part);
+    element e = {.f8 = {part[0], part[1]}};
+    if (problem)
+        return problem;
+    if (type == WEIR_F2)
+        e.u2 = cli_half_of((float)part[0]);
+    else if (type == WEIR_F4 || type == WEIR_C8)
+        e = (element){.f4 = {(float)part[0], (float)part[1]}};
+    memcpy(out, &e, CLI_ELEMENT);
+    return NULL;
+}

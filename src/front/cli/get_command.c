@@ -1,0 +1,85 @@
+/* weir get: a section of an array, as text or as a new array. */
+#include <stdio.h>
+
+#include "command.h"
+#include "source.h"
+#include "target.h"
+
+enum { PRINTED = 1000000, DEFAULT_MEMORY = 64 << 20 };
+
+typedef struct options {
+    const char *output;
+    int all;
+    cli_target target;
+} options;
+
+static const cli_option table[] = {{"-o", offsetof(options, output), cli_parse_text},
+                                   {"--all", offsetof(options, all), NULL},
+                                   CLI_TARGET_FILE(offsetof(options, target)),
+                                   {0}};
+
+static int copy_slabs(const cli_source *s, weir_array *to, int64_t memory)
+{
+    weir_slabs *slabs = NULL;
+    weir_slab slab;
+    weir_slabs_options how = {.outputs = 1, .output = &to, .memory = memory};
+    int code = weir_slabs_begin(&how, &slabs);
+    while (!code && weir_slabs_next(slabs, &slab) == 1)
+        code = cli_source_read(s, slab.lo, slab.hi, slab.out_stride, slab.out[0]);
+    int ended = weir_slabs_end(slabs);
+    return ended ? ended : code; /* the later one has the details */
+}
+
+static int put_array(const char *command, const cli_source *s, const options *o)
+{
+    weir_array *to;
+    weir_array_info info = {
+        .type = s->info->type, .dimensions = s->dimensions, .columns = s->info->columns};
+    for (int d = 0; d < s->dimensions; d++)
+        info.shape[d] = s->shape[d];
+    int status = cli_target_create(command, &o->target, o->output, &info, NULL, &to);
+    return status ? status : cli_target_finish(command, to, copy_slabs(s, to, o->target.memory));
+}
+
+static int put_text(const char *command, const cli_source *s, const options *o)
+{
+    const int64_t limit = o->all ? s->elements : PRINTED;
+    const int64_t memory = o->target.memory ? o->target.memory : DEFAULT_MEMORY;
+    int code = cli_rank() == 0 ? cli_source_print(s, memory, limit) : 0;
+    int status = cli_settle(command, code);
+    if (!status)
+        status = cli_flush(command);
+    if (!status && limit < s->elements && cli_rank() == 0)
+        fprintf(stderr, "weir %s: the first %lld of %lld elements; --all prints all\n", command,
+                (long long)limit, (long long)s->elements);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    int arguments;
+    options o = {0};
+    cli_source s;
+    const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
+    if (problem || arguments != 1)
+        return cli_usage(argv[0], problem ? problem : "takes one array, or a section of it");
+    int status = cli_source_open(argv[0], argv[1], o.target.hints, &s);
+    if (status)
+        return status;
+    status = (o.output ? put_array : put_text)(argv[0], &s, &o);
+    weir_array_close(s.array);
+    return status;
+}
+
+const cli_command cli_get = {
+    .name = "get",
+    .arguments = "'ARRAY[...]'",
+    .help = "a section of an array, as text or as a new array",
+    .details =
+        "  -o FILE           a .npy file of the section, of the array's type and order\n"
+        "  --all             prints more than a million elements\n"
+        "  --overwrite, --memory SIZE, --hints H, as for create\n"
+        "  The bracket is NumPy's: indices, which drop a dimension, slices, also with negative\n"
+        "  bounds and steps, and one \"...\"; what is not given is whole, such as 'A.npy[0:10, "
+        "::2]'.\n",
+    .run = run};

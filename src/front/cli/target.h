@@ -1,0 +1,41 @@
+/* The array that a subcommand makes: its options, its making, its end. */
+#ifndef WR_CLI_TARGET_H
+#define WR_CLI_TARGET_H
+
+#include "options.h"
+
+typedef struct cli_target {
+    cli_sizes grid, block; /* grid not given: one file */
+    const char *disks;     /* folders with colons between them, or NULL */
+    int overwrite;
+    const char *hints;
+    int64_t memory; /* 0: the library's default */
+} cli_target;
+
+/* Entries of a table of options; `at` is where the cli_target is. */
+#define CLI_TARGET_FILE(at)                                                                        \
+    {"--overwrite", (at) + offsetof(cli_target, overwrite), NULL},                                 \
+        {"--memory", (at) + offsetof(cli_target, memory), cli_parse_bytes},                        \
+    {                                                                                              \
+        "--hints", (at) + offsetof(cli_target, hints), cli_parse_text                              \
+    }
+#define CLI_TARGET_SET(at)                                                                         \
+    {"--grid", (at) + offsetof(cli_target, grid), cli_parse_sizes},                                \
+        {"--block", (at) + offsetof(cli_target, block), cli_parse_sizes},                          \
+    {                                                                                              \
+        "--disks", (at) + offsetof(cli_target, disks), cli_parse_text                              \
+    }
+
+/* Sets members and distribution of `info` as the target has them. Returns NULL, or what is
+ * wrong. */
+const char *cli_target_deal(const cli_target *target, weir_array_info *info);
+
+/* `fill` is an element, or NULL for zeros. Returns an exit status, and has printed a line if it is
+ * not 0; so does the next. [collective] */
+int cli_target_create(const char *command, const cli_target *target, const char *path,
+                      const weir_array_info *info, const void *fill, weir_array **out);
+
+/* Closes the new array, or, if `code` is an error on some rank, discards it. [collective] */
+int cli_target_finish(const char *command, weir_array *array, int code);
+
+#endif
