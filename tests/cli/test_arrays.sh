@@ -1,0 +1,271 @@
+#!/bin/sh
+# weir create, info, get and convert, alone and on several ranks, against NumPy; and bad input.
+# usage: test_arrays.sh WEIR LAUNCHER...
+set -eu
+weir=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+here=$(dirname "$(realpath "$0")")
+fail() { echo "$ranks ranks: $1"; exit 1; }
+claim() { echo "$1" >>claims; }
+
+# Numbers of every type; each is made on some number of ranks, and all are what NumPy says.
+cases_of_create() {
+    for type in bool i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16; do
+        [ $type = bool ] && dtype='?' || dtype=$type
+        case $ranks in
+        1) run create iota-$type.npy --shape 5,7,60 --dtype $type --iota
+            claim "same(load('iota-$type.npy'), iota((5, 7, 60), '$dtype'))" ;;
+        3) run create random-$type.npy --shape 60,5,7 --dtype $type --random 7 --order F
+            claim "same(load('random-$type.npy'), random(7, (60, 5, 7), '$dtype'), 'F')" ;;
+        esac
+    done
+}
+
+cases_of_few() {
+    run create zero.npy --shape 9
+    run create minus.npy --shape 3,4 --dtype i2 --fill -5
+    claim "same(load('minus.npy'), np.full((3, 4), -5, 'i2'))"
+    run create fill.npy --shape 3,4
+    run create fill-c.npy --shape 3,4 --dtype c8 --fill 1.5-2j --order F
+    run create fill-f2.npy --shape 11 --dtype f2 --fill 0.1
+    run create none.npy --shape 3,0,5 --dtype f4 --iota
+    run create single.npy --shape '()' --dtype i4 --fill 42
+    run create long.npy --shape 300,1000 --dtype f4 --random 18446744073709551615 --memory 16K
+    run create columns.npy --shape 300,1000 --dtype f4 --random 18446744073709551615 --order F
+    claim "same(load('zero.npy'), np.zeros(9))"
+    claim "same(load('fill-c.npy'), np.full((3, 4), 1.5-2j, 'c8'), 'F')"
+    claim "same(load('fill-f2.npy'), np.full(11, 0.1, 'f2'))"
+    claim "same(load('none.npy'), np.zeros((3, 0, 5), 'f4'))"
+    claim "same(load('single.npy'), np.array(42, 'i4'))"
+    claim "same(load('long.npy'), random(2**64 - 1, (300, 1000), 'f4'), 'C')"
+    claim "same(load('columns.npy'), load('long.npy'), 'F')"
+    run create fill.npy --shape 2,2 --dtype u1 --fill 255 --overwrite
+    claim "same(load('fill.npy'), np.full((2, 2), 255, 'u1'))"
+}
+
+# What is claimed of a bracket is that bracket, in Python.
+cases_of_brackets() {
+    number=0
+    for bracket in '' '[...]' '[2]' '[-1,3,-8]' '[0:10, ::2]' '[::-1]' '[4:1:-2,...,::3]' '[..., 5]' \
+        '[:, 1:1]' '[-100:100, 6:-100:-3, 7]' '[1:5:2, :, -3:,]' '[5:0:-1, ::-7, 99999999999999999999::-1]'; do
+        number=$((number + 1))
+        run get "$1$bracket" -o get-$number.npy --memory 8800
+        claim "same(load('get-$number.npy'), iota((6, 7, 8), 'i4')${bracket:-[...]}, '$2')"
+        [ $ranks = 1 ] || continue
+        run get "$1$bracket" --memory 80 >text-$number
+        claim "same(text('text-$number', 'i4'), iota((6, 7, 8), 'i4')${bracket:-[...]}.ravel())"
+    done
+}
+
+cases_of_text() {
+    for type in bool u8 f2 f4 f8 c8 c16; do
+        run create t-$type.npy --shape 20 --dtype $type --random 3
+        run get "t-$type.npy[::-1]" >text-$type
+        claim "same(text('text-$type', load('t-$type.npy').dtype), load('t-$type.npy')[::-1])"
+    done
+    claim "lines('text-1') == (([8] * 7 + [0]) * 6)[:-1]"
+    claim "lines('text-3') == [8] * 7 and lines('text-4') == [1]"
+    run create big.npy --shape 1001,1000 --dtype u1
+    run get big.npy >text-big 2>note
+    [ "$(wc -l <text-big) $(wc -l <note)" = '1000 1' ] || fail "long text: $(cat note)"
+    run get big.npy --all --memory 10K >text-big
+    [ "$(wc -w <text-big) $(wc -l <text-big)" = '1001000 1001' ] || fail "long text: $(wc text-big)"
+}
+
+cases_of_get() {
+    run create c.npy --shape 6,7,8 --dtype i4 --iota
+    run create f.npy --shape 6,7,8 --dtype i4 --iota --order F
+    run create g --shape 6,7,8 --dtype i4 --iota --grid 2,1,3 --block 0,0,2
+    case $ranks in
+    1) cases_of_brackets c.npy C
+        cases_of_text ;;
+    2) cases_of_brackets g C ;;
+    3) cases_of_brackets f.npy F ;;
+    esac
+    /usr/bin/python3 -c 'import numpy; numpy.save("swapped", numpy.arange(12.).reshape(3,4).astype(">f4"))'
+    run get 'swapped.npy[1:, ::2]' -o native.npy
+    claim "same(load('native.npy'), np.arange(12, dtype='f4').reshape(3, 4)[1:, ::2])"
+}
+
+cases_of_convert() {
+    mkdir disk-a
+    run create from.npy --shape 60,70 --dtype i4 --random 1
+    run convert from.npy from-f.npy --order F --memory 16K
+    claim "same(load('from-f.npy'), load('from.npy'), 'F')"
+    run convert from.npy from-set --grid 2,2 --block 0,3 --disks "disk-a:$PWD/disk-b"
+    [ "$(ls disk-a disk-b | grep -c npy)" = 4 ] || fail "disks: $(ls disk-a disk-b)"
+    run convert from-set from-set-f --grid 3,1 --order F --dtype f8
+    run convert from-set-f back.npy --dtype i4 --order C
+    claim "same(load('back.npy'), load('from.npy'), 'C')"
+    claim "same(load('from-set-f/local-1.npy'), load('from.npy')[20:40].astype('f8'), 'F')"
+    run convert from.npy from-u1.npy --dtype u1
+    claim "same(load('from-u1.npy'), load('from.npy').clip(0, 255).astype('u1'))"
+    run convert from-set from-set --grid 1,5 --overwrite
+    run convert from-set from-set.npy
+    claim "same(load('from-set.npy'), load('from.npy'))"
+    [ "$(ls disk-a disk-b | grep -c npy)" = 0 ] || fail "disks: $(ls disk-a disk-b)"
+    run create empty-set --shape 0,5 --grid 2,2 --iota
+    run convert empty-set empty.npy
+    claim "same(load('empty.npy'), np.zeros((0, 5)))"
+}
+
+cases_of_info() {
+    run info c.npy g single.npy swapped.npy >info
+    for line in '^g$' 'kind  *local-array set' 'shape  *6,7,8' 'dtype  *i4' 'bytes  *1.3 KiB, 1344 bytes' \
+        'grid  *2,1,3' 'block  *0,0,2' 'local arrays  *6' 'shape  *()' 'byte order  *swapped'; do
+        grep -q "$line" info || fail "no $line in: $(cat info)"
+    done
+    run info --json f.npy g swapped.npy >info.json
+    claim "objects('info.json')[0] == dict(path='f.npy', kind='file', shape=[6, 7, 8], dtype='i4', \
+order='F', bytes=1344, swapped=False, grid=None, block=None, members=0)"
+    claim "objects('info.json')[1] == dict(path='g', kind='set', shape=[6, 7, 8], dtype='i4', \
+order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6)"
+    claim "len(objects('info.json')) == 3 and objects('info.json')[2]['swapped']"
+}
+
+# One line on standard error, nothing on standard output, that status, and the folder as it was.
+# The launcher adds lines of its own where a program fails.
+refuses() {
+    wanted=$1 text=$2 status=0
+    shift 2
+    ls -a >../before
+    run "$@" >../out 2>../err || status=$?
+    ls -a >../after
+    [ $status = "$wanted" ] || fail "$*: exit status $status: $(cat ../err)"
+    [ "$(grep -c '^weir ' ../err)" = 1 ] && grep -q -- "^weir $1: .*$text" ../err || fail "$*: $(cat ../err)"
+    [ $ranks -gt 1 ] || [ "$(grep -c . ../err)" = 1 ] || fail "$*: $(cat ../err)"
+    [ $ranks -gt 1 ] || [ ! -s ../out ] || fail "$*: printed $(cat ../out)"
+    cmp -s ../before ../after || fail "$*: left behind: $(diff ../before ../after)"
+}
+
+make_bad_arrays() {
+    run create a.npy --shape 4,4 --iota
+    run create c8.npy --shape 4 --dtype c8
+    run create set --shape 4,4 --grid 2,2
+    run create gap --shape 4,4 --grid 2,2
+    rm gap/local-3.npy
+    head -c -8 a.npy >short.npy
+    echo hello >hello.npy
+    mkdir folder
+}
+
+cases_of_bad_arrays() {
+    refuses 2 'No such file' $1 none.npy $2
+    refuses 2 'gap/.*local-3.npy: ' $1 gap $2
+    refuses 1 'hello.npy: ' $1 hello.npy $2
+    refuses 1 'cut short' $1 short.npy $2
+    refuses 1 'folder' $1 folder $2
+}
+
+# What ranks find out together, or only one of them.
+cases_of_bad_collectives() {
+    refuses 1 'overwriting was not asked for' create a.npy --shape 4
+    refuses 1 'overwriting was not asked for' get 'a.npy[0]' -o short.npy
+    refuses 1 'overwriting was not asked for' convert a.npy folder --grid 2,2
+    refuses 1 'not overwritten' convert a.npy folder --grid 2,2 --overwrite
+    refuses 1 'memory' create x.npy --shape 4,4 --iota --memory 10
+    refuses 1 'memory' create x --shape 4,4 --iota --memory 10 --grid 2,2
+    refuses 1 'memory' get 'a.npy[1:]' -o x.npy --memory 10
+    refuses 1 'memory' convert a.npy x.npy --memory 10
+    refuses 2 'c8' convert c8.npy x.npy --dtype f8
+    refuses 2 'too many elements' create x --shape 4000000000,4000000000 --grid 2,2
+    refuses 2 'more indices' get 'a.npy[1,2,3]'
+    refuses 2 '--disks must be' create x --shape 4,4 --grid 2,2 --disks :a
+    refuses 2 'no tunable is called speed' create x.npy --shape 4 --hints speed=1
+    refuses 2 'No such file' create none/x.npy --shape 4
+    claim "same(load('a.npy'), iota((4, 4), 'f8'))"
+}
+
+cases_of_bad_input() {
+    (
+        ulimit -f 200000
+        trap '' XFSZ
+        refuses 1 'File too large' create x.npy --shape 1000000,10000
+        refuses 1 'File too large' create x --shape 1000000,10000 --grid 2,2
+    )
+    cases_of_bad_arrays info ''
+    cases_of_bad_arrays get ''
+    cases_of_bad_arrays convert x.npy
+    refuses 2 'outside the array' get 'a.npy[4]'
+    refuses 2 'step is 0' get 'a.npy[::0]' -o x.npy
+    refuses 2 'number is missing' get 'a.npy[x]'
+    refuses 2 'number is missing' get 'a.npy[,2]'
+    refuses 2 'not understood' get 'a.npy[1 2]'
+    refuses 2 'index is missing' get 'a.npy[]'
+    refuses 2 'missing\|twice' get 'a.npy[...,...]'
+    refuses 2 '--dtype: must be' create x.npy --shape 4 --dtype f3
+    refuses 2 '--dtype: must be' convert a.npy x.npy --dtype '>f4'
+    refuses 2 '--shape: must be sizes' create x.npy --shape 4,,4
+    refuses 2 '--shape: must be sizes' create x.npy --shape 99999999999999999999
+    refuses 2 '--shape: has too many' create x.npy --shape 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
+    refuses 2 'too many elements' create x.npy --shape 4000000000,4000000000
+    refuses 2 '--shape is needed' create x.npy
+    refuses 2 '--order: must be C or F' create x.npy --shape 4 --order R
+    refuses 2 'exclude each other' create x.npy --shape 4 --iota --fill 1
+    refuses 2 'beyond' create x.npy --shape 4 --dtype u1 --fill 256
+    refuses 2 'beyond' create x.npy --shape 4 --dtype i8 --fill 9223372036854775808
+    refuses 2 'must be a whole number' create x.npy --shape 4 --dtype bool --fill yes
+    refuses 2 'must be a number' create x.npy --shape 4 --fill 1j
+    refuses 2 '--memory: must be a size' create x.npy --shape 4 --memory 1Q
+    refuses 2 '--memory: needs a value' create x.npy --shape 4 --memory
+    refuses 2 '--grid must be counts' create x --shape 4,4 --grid 0,1
+    refuses 2 'size for each dimension' create x --shape 4,4 --grid 2
+    refuses 2 'need --grid' create x --shape 4,4 --block 2,2
+    refuses 2 '--quick: unknown option' create x.npy --shape 4 --quick
+    refuses 2 'name of one array' create --shape 4
+    refuses 2 'no folder' create x.npy/ --shape 4
+    refuses 2 'takes two arrays' convert a.npy
+}
+
+prepare() {
+    mkdir "$work/$1"
+    cd "$work/$1"
+    if [ $ranks = 1 ]; then
+        run() { "$weir" "$@"; }
+    else
+        run() { $launcher $ranks "$weir" "$@"; }
+    fi
+}
+
+good() {
+    ranks=$1
+    prepare good-$ranks
+    cases_of_create
+    cases_of_few
+    cases_of_get
+    cases_of_convert
+    cases_of_info
+    ! ls | grep partial || fail "left behind"
+    /usr/bin/python3 "$here/claims.py" claims || fail "see above"
+}
+
+bad() {
+    ranks=$1
+    prepare bad-$ranks
+    mkdir arrays
+    cd arrays
+    make_bad_arrays
+    cases_of_bad_collectives
+    if [ $ranks = 1 ]; then
+        cases_of_bad_input
+    else
+        cases_of_bad_arrays info ''
+    fi
+    /usr/bin/python3 "$here/claims.py" claims || fail "see above"
+}
+
+# Side by side: most of the time goes by while MPI starts.
+launcher=$*
+processes=
+for part in 'good 1' 'good 2' 'good 3' 'bad 1' 'bad 3'; do
+    $part >"$work/$(echo $part | tr ' ' -).log" 2>&1 &
+    processes="$processes $!"
+done
+status=0
+for process in $processes; do
+    wait $process || status=1
+done
+[ $status = 0 ] || cat "$work"/*.log
+exit $status
