@@ -11,6 +11,13 @@ int weir_array_create(MPI_Comm comm, const char *path, const weir_array_info *in
     return code ? code : wr_array_create(world, path, info, options, hints, out);
 }
 
+int weir_array_remove(MPI_Comm comm, const char *path)
+{
+    wr_world *world;
+    int code = wr_world_get(comm, &world);
+    return code ? code : wr_array_delete(world, path);
+}
+
 int weir_array_open(MPI_Comm comm, const char *path, int mode, const char *hints, weir_array **out)
 {
     wr_world *world;

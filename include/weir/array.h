@@ -36,6 +36,15 @@ WEIR_API int weir_distribution_grid(int ranks, int dimensions, int *grid);
 WEIR_API int weir_distribution_shape(const weir_distribution *distribution, int dimensions,
                                      const int64_t *shape, int rank, int64_t *part);
 
+/* The place of a rank in the grid, by dimension; the rank must be one of the grid's. [local] */
+WEIR_API int weir_distribution_place(const weir_distribution *distribution, int dimensions,
+                                     int rank, int *place);
+
+/* The index, of n in a dimension, that is number `local` of those at a place of the grid; -1 if
+ * there are not so many. [local] */
+WEIR_API int64_t weir_distribution_index(const weir_distribution *distribution, int dimension,
+                                         int64_t n, int place, int64_t local);
+
 /* --- creating, opening, closing --- */
 
 typedef struct weir_array_info {
@@ -80,7 +89,8 @@ WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
  * by rows. */
 typedef struct weir_array_section {
     /* Per dimension the indices lo, lo + step, ... below hi (above it, where the step is
-     * negative); NULL: the whole dimension, steps of 1. */
+     * negative). Each of the three may be NULL: from the first index on, or, where the step is
+     * negative, the last; to the other end; steps of 1. */
     const int64_t *lo, *hi, *step;
     /* NULL, or per dimension NULL or a list of count[d] indices in any order; reading, also
      * repeated ones. */
@@ -104,7 +114,8 @@ WEIR_API int weir_array_read_all(weir_array *array, const weir_array_section *se
 WEIR_API int weir_array_write_all(weir_array *array, const weir_array_section *section,
                                   const void *base);
 
-/* By this rank alone. [local] */
+/* By this rank alone. Who reads what another rank has written alone must know that it is over: by a
+ * barrier, or a message. [local] */
 WEIR_API int weir_array_read(weir_array *array, const weir_array_section *section, void *base);
 WEIR_API int weir_array_write(weir_array *array, const weir_array_section *section,
                               const void *base);
@@ -153,9 +164,10 @@ WEIR_API int weir_array_write_distributed(weir_array *array, const weir_distribu
 
 /* --- what PASSION has besides --- */
 
-/* Reads `wanted`, but copies what `held`, a section read before and still at held_base, has of it:
- * that is found where both give ranges and a step of wanted is a multiple of held's. Both in the
- * array's type; neither an index list nor boxes are looked through. [local] */
+/* Reads `wanted`, but copies what `held`, a section read before and still at held_base, has of it;
+ * held NULL: nothing. That is found where both give ranges, a step of wanted is a multiple of
+ * held's, and both are in the array's type; in a local-array set, where both are of one local
+ * array. [local] */
 WEIR_API int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
                                    const weir_array_section *held, const void *held_base);
 
@@ -190,7 +202,11 @@ WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
 
 /* Walks arrays of equal shape in slabs that fit memory: the next slabs are read and the last ones
  * written while the caller computes (as many as the tunable `prefetch` says), and what the halo of
- * a slab has in common with the slab before is not read again. */
+ * a slab has in common with the slab before is not read again.
+ *
+ * A loop does not wait for other ranks, unless it is `together`: before a next one reads what they
+ * write, there must be a barrier. Memory: an input has one buffer more than are read ahead, and at
+ * least 2, an output one more than are written behind. */
 typedef struct weir_slabs weir_slabs;
 
 typedef struct weir_slabs_options {

@@ -45,6 +45,10 @@ WEIR_API int weir_array_create(MPI_Comm comm, const char *path, const weir_array
 WEIR_API int weir_array_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                              weir_array **out);
 
+/* Removes an array that nobody has open, its local arrays included, wherever they are. WEIR_ENOENT
+ * if there is none; a folder that is no array is left alone, with WEIR_EEXIST. [collective] */
+WEIR_API int weir_array_remove(MPI_Comm comm, const char *path);
+
 /* Moves operations in flight that nothing else moves: with progress=poll, or where a thread may not
  * call MPI. Every other call of the library does that too. [local] */
 WEIR_API void weir_progress_poll(void);

@@ -1,6 +1,7 @@
 /* Creating, opening and closing arrays: what rank 0 finds or makes, all ranks agree on. */
 #include "array/array.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -258,14 +259,28 @@ static bool is_zero(const char *bytes, int64_t count)
     return !count;
 }
 
+static uint64_t mix(uint64_t hash, int64_t value)
+{
+    hash = (hash ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
 /* [collective] All ranks ask for the same. */
 static int agree_on_info(wr_world *world, const wr_description *d, const weir_array_info *info,
-                         int code)
+                         const weir_array_options *o, int code)
 {
-    uint64_t h = (uint64_t)info->members;
-    const int64_t head[] = {d->type, d->dimensions, d->columns};
-    for (int i = 0; i < 3 + WR_DIMENSIONS; i++)
-        h = (h ^ (uint64_t)(i < 3 ? head[i] : d->shape[i - 3])) * UINT64_C(0x9e3779b97f4a7c15);
+    const int64_t head[] = {d->type,       d->dimensions, d->columns,
+                            info->members, o->overwrite,  o->disks};
+    uint64_t h = 0;
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        h = mix(h, head[i]);
+    for (int i = 0; i < d->dimensions && !code; i++) {
+        h = mix(h, d->shape[i]);
+        h = mix(h, info->members ? info->distribution.grid[i] : 0);
+        h = mix(h, info->members ? info->distribution.block[i] : 0);
+    }
+    for (int i = 0; i < info->members && o->map && !code; i++)
+        h = mix(h, o->map[i]);
     int64_t both[] = {(int64_t)h, (int64_t)~h, code != 0};
     int lost = wr_council_reduce(&world->council, WR_OR, 3, both);
     if (lost || both[2])
@@ -294,7 +309,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     int code = a ? describe(info, &d) : WEIR_ENOMEM;
     if (!code && info->members)
         code = describe_set(info, o, &d, &a->set);
-    code = agree_on_info(world, &d, info, code);
+    code = agree_on_info(world, &d, info, o, code);
     if (code) {
         let_go(a);
         return code;
@@ -488,6 +503,26 @@ static int finish(weir_array *a, bool keep)
     }
     let_go(a);
     return code ? wr_error_raise(&error) : 0;
+}
+
+int wr_array_delete(wr_world *world, const char *path)
+{
+    int code = 0;
+    bool still = true;
+    if (world->transport->rank == 0) {
+        code = wr_array_may_be_made(path, true);
+        if (!code)
+            code = wr_path_exists(path, &still);
+        if (!code && !still)
+            code = wr_fail_system(ENOENT, path, -1, "remove");
+        if (!code) {
+            wr_array_remove(path);
+            code = wr_path_exists(path, &still);
+        }
+        if (!code && still)
+            code = wr_path_remove(path); /* tells why it cannot be */
+    }
+    return wr_council_agree(&world->council, code);
 }
 
 int weir_array_close(weir_array *array)

@@ -28,6 +28,9 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
                     const weir_array_options *options, const char *hints, weir_array **out);
 int wr_array_open(wr_world *world, const char *path, int mode, const char *hints, weir_array **out);
 
+/* [collective] Removes an array that nobody has open. */
+int wr_array_delete(wr_world *world, const char *path);
+
 /* One user less; the last one frees it. */
 void wr_array_leave(weir_array *array);
 

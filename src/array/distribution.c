@@ -39,11 +39,12 @@ void wr_distribution_place(const weir_distribution *d, int dimensions, int rank,
 wr_axis wr_distribution_axis(const weir_distribution *d, int dimension, int64_t n, int place)
 {
     int64_t block = wr_distribution_block(d, dimension, n);
-    int64_t grid = wr_distribution_grid(d, dimension), first = place * block;
-    if (first >= n)
+    int64_t grid = wr_distribution_grid(d, dimension), blocks = n ? (n - 1) / block + 1 : 0;
+    if (place >= blocks)
         return (wr_axis){.step = 1};
+    const int64_t first = place * block;
     wr_axis axis = {.lo = first, .step = 1, .count = block, .blocks = 1};
-    if (grid * block >= n) { /* one block each */
+    if (blocks <= grid) { /* one block each */
         axis.count = wr_min(block, n - first);
     } else {
         int64_t rest = n % (grid * block) - first;
@@ -70,6 +71,30 @@ int weir_distribution_shape(const weir_distribution *distribution, int dimension
                       ? 0
                       : wr_distribution_axis(distribution, i, shape[i], place[i]).total;
     return 0;
+}
+
+int weir_distribution_place(const weir_distribution *distribution, int dimensions, int rank,
+                            int *place)
+{
+    int ranks;
+    if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
+        return wr_fail(WEIR_EINVAL, "%d dimensions", dimensions);
+    int code = wr_distribution_check(distribution, dimensions, INT32_MAX, &ranks);
+    if (!code && (rank < 0 || rank >= ranks))
+        code = wr_fail(WEIR_EINVAL, "rank %d of a grid of %d", rank, ranks);
+    if (!code)
+        wr_distribution_place(distribution, dimensions, rank, place);
+    return code;
+}
+
+int64_t weir_distribution_index(const weir_distribution *distribution, int dimension, int64_t n,
+                                int place, int64_t local)
+{
+    if (dimension < 0 || dimension >= WEIR_MAX_DIMENSIONS || n < 0 || place < 0 ||
+        place >= wr_distribution_grid(distribution, dimension))
+        return -1;
+    wr_axis axis = wr_distribution_axis(distribution, dimension, n, place);
+    return local < 0 || local >= axis.total ? -1 : wr_axis_at(&axis, local);
 }
 
 /* The largest prime that divides n. */

@@ -200,7 +200,7 @@ static int member_axis(const wr_axis *x, const weir_distribution *d, int dimensi
     }
     for (int64_t k = 0; k < x->total; k++) {
         int64_t i = wr_axis_at(x, k), g = i / block % grid, at = out[g].total++;
-        words[first[g] + at] = i / (block * grid) * block + i % block;
+        words[first[g] + at] = i / block / grid * block + i % block;
         words[first[g] + used[g] + at] = wr_axis_place(x, k);
     }
     return 0;
@@ -272,7 +272,8 @@ wr_body wr_array_member(const weir_array *array, int m)
 int wr_section_body(const weir_array *array, const weir_array_section *s, wr_body *out)
 {
     if (s->local < 0 || s->local > array->info.members)
-        return wr_fail(WEIR_EINVAL, "local array %d of %d", s->local - 1, array->info.members);
+        return wr_fail(WEIR_EINVAL, "local array %d of an array that has %d", s->local - 1,
+                       array->info.members);
     *out = s->local ? wr_array_member(array, s->local - 1) : array->body;
     return 0;
 }
