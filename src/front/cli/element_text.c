@@ -53,23 +53,16 @@ void cli_element_print(FILE *out, int type, const void *bytes)
         fprintf(out, "(%.17g%+.17gj)", e.f8[0], e.f8[1]);
 }
 
-/* On machines of either byte order the low bytes of a wide integer are the narrow one. */
 static void store_integer(uint64_t value, int type, void *out)
 {
     element e = {.u8 = value};
-    switch (weir_type_bytes(type)) {
-    case 1:
+    int64_t bytes = weir_type_bytes(type);
+    if (bytes == 1)
         e.u1 = (uint8_t)value;
-        break;
-    case 2:
+    else if (bytes == 2)
         e.u2 = (uint16_t)value;
-        break;
-    case 4:
+    else if (bytes == 4)
         e.u4 = (uint32_t)value;
-        break;
-    default:
-        break;
-    }
     memcpy(out, &e, CLI_ELEMENT);
 }
 
