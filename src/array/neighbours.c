@@ -57,8 +57,8 @@ static int list_indices(const boundary *b, int neighbour, wr_arena *memory, int6
         int64_t first = 0;
         count[d] = axis.total;
         if (d == b->shift->dimension) {
-            int64_t wanted = b->shift->count > 0 ? b->shift->count : -b->shift->count;
-            count[d] = wr_min(wanted, axis.total);
+            count[d] = b->shift->count > 0 ? wr_min(b->shift->count, axis.total)
+                                           : -wr_max(b->shift->count, -axis.total);
             first = b->shift->count > 0 ? 0 : axis.total - count[d];
         }
         list[d] = wr_arena_alloc(memory, wr_max(1, count[d]) * (int64_t)sizeof *list[d]);
