@@ -42,9 +42,10 @@ static void start_read(copying *c, int64_t k)
     wr_slab_box box;
     weir_array_section s;
     const weir_array_section *wanted = section_of(c, k, &box, &s);
+    const wr_move how = {.direction = WR_READ, .together = true, .frugal = true};
     if (k < c->shape.steps)
-        note(c, weir_array_iread_all(c->from, wanted, c->memory[k % BUFFERS],
-                                     &c->request[k % BUFFERS]));
+        note(c, wr_array_start(c->from, wanted, c->memory[k % BUFFERS], how,
+                               &c->request[k % BUFFERS]));
 }
 
 /* Everyone takes part in every step, whatever went wrong: others may not know yet. */

@@ -97,6 +97,7 @@ wr_access_request wr_move_request(wr_move *m)
         a.file = a.memory = wr_run_pattern_set(&m->packed, 0, 0);
     a.end = weir_pattern_bytes(a.file);
     a.whole = true;
+    a.frugal = m->frugal;
     a.column = m->mapping.column;
     a.lo = m->mapping.lo;
     a.hi = m->mapping.hi;
@@ -214,8 +215,8 @@ static int run(weir_array *array, const weir_array_section *s, const void *base,
     return wr_move_run(&m, NULL, code);
 }
 
-static int start(weir_array *array, const weir_array_section *s, const void *base, wr_move m,
-                 weir_request **out)
+int wr_array_start(weir_array *array, const weir_array_section *s, const void *base, wr_move m,
+                   weir_request **out)
 {
     int code = make_move(array, s, base, &m);
     if (code && !m.together) {
@@ -253,30 +254,30 @@ int weir_array_write(weir_array *array, const weir_array_section *section, const
 int weir_array_iread_all(weir_array *array, const weir_array_section *section, void *base,
                          weir_request **out)
 {
-    return start(array, section, base, move_of(WR_READ, true), out);
+    return wr_array_start(array, section, base, move_of(WR_READ, true), out);
 }
 
 int weir_array_iwrite_all(weir_array *array, const weir_array_section *section, const void *base,
                           weir_request **out)
 {
-    return start(array, section, base, move_of(WR_WRITE, true), out);
+    return wr_array_start(array, section, base, move_of(WR_WRITE, true), out);
 }
 
 int weir_array_iread(weir_array *array, const weir_array_section *section, void *base,
                      weir_request **out)
 {
-    return start(array, section, base, move_of(WR_READ, false), out);
+    return wr_array_start(array, section, base, move_of(WR_READ, false), out);
 }
 
 int weir_array_iwrite(weir_array *array, const weir_array_section *section, const void *base,
                       weir_request **out)
 {
-    return start(array, section, base, move_of(WR_WRITE, false), out);
+    return wr_array_start(array, section, base, move_of(WR_WRITE, false), out);
 }
 
 int weir_array_read_all_begin(weir_array *array, const weir_array_section *section, void *base)
 {
-    return start(array, section, base, move_of(WR_READ, true), NULL);
+    return wr_array_start(array, section, base, move_of(WR_READ, true), NULL);
 }
 
 int weir_array_read_all_end(weir_array *array)
@@ -287,7 +288,7 @@ int weir_array_read_all_end(weir_array *array)
 int weir_array_write_all_begin(weir_array *array, const weir_array_section *section,
                                const void *base)
 {
-    return start(array, section, base, move_of(WR_WRITE, true), NULL);
+    return wr_array_start(array, section, base, move_of(WR_WRITE, true), NULL);
 }
 
 int weir_array_write_all_end(weir_array *array)
@@ -297,7 +298,7 @@ int weir_array_write_all_end(weir_array *array)
 
 int weir_array_read_begin(weir_array *array, const weir_array_section *section, void *base)
 {
-    return start(array, section, base, move_of(WR_READ, false), NULL);
+    return wr_array_start(array, section, base, move_of(WR_READ, false), NULL);
 }
 
 int weir_array_read_end(weir_array *array)
@@ -307,7 +308,7 @@ int weir_array_read_end(weir_array *array)
 
 int weir_array_write_begin(weir_array *array, const weir_array_section *section, const void *base)
 {
-    return start(array, section, base, move_of(WR_WRITE, false), NULL);
+    return wr_array_start(array, section, base, move_of(WR_WRITE, false), NULL);
 }
 
 int weir_array_write_end(weir_array *array)

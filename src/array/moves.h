@@ -10,6 +10,7 @@ typedef struct wr_move {
     weir_array *array;
     enum wr_direction direction;
     bool together;
+    bool frugal; /* as in wr_access_request */
     wr_mapping mapping;
     int type;      /* of elements in memory */
     char *base;    /* user memory */
@@ -29,6 +30,10 @@ int wr_move_finish(wr_move *move, int code);
 
 /* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
 int wr_move_run(wr_move *move, const wr_known *known, int code);
+
+/* A section of an array, started as `how` says: direction, together, frugal; out NULL: split. */
+int wr_array_start(weir_array *array, const weir_array_section *section, const void *base,
+                   wr_move how, weir_request **out);
 
 /* One that is waited for; copies the move. */
 int wr_move_start(const wr_move *move, int code, weir_request **out);

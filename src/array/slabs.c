@@ -3,8 +3,8 @@
  *
  * Inputs have a ring of buffers: slab k is computed on, k + 1 to k + depth are being read. Slab k
  * and k - 1 are both there when k is handed out, so what the halo has in common is copied then, and
- * never read. Then the buffer of k - 1 is free for slab k + depth. Outputs have a ring of their own.
- * With collective calls every rank makes as many as the one that has most slabs, also after an
+ * never read. Then the buffer of k - 1 is free for slab k + depth. Outputs have a ring of their
+ * own. With collective calls every rank makes as many as the one that has most slabs, also after an
  * error or where its caller leaves early; an error of its own it takes along, so that all learn. */
 #include "array/slab_shape.h"
 
@@ -67,7 +67,10 @@ static bool find(const weir_slabs *s, int64_t slab, wr_slab_box *out)
 static int start_read(weir_slabs *s, int64_t slab, int array)
 {
     wr_slab_box now, before;
-    wr_move m = {.array = s->input[array], .direction = WR_READ, .together = s->options.together};
+    wr_move m = {.array = s->input[array],
+                 .direction = WR_READ,
+                 .together = s->options.together,
+                 .frugal = true};
     wr_mapping mapping = {0};
     buffer *b = in_of(s, slab, array);
     bool there = find(s, slab, &now);

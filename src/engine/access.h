@@ -26,6 +26,7 @@ typedef struct wr_access_request {
     int64_t begin, end;
     const weir_pattern *memory;
     char *base;
+    bool frugal;    /* no pages of the file are mapped for it: they would count as memory */
     bool whole;     /* a read that meets the end of the file is an error, for all ranks */
     int64_t column; /* bytes of a slice of the slowest dimension of an array, or 0; */
     int64_t lo, hi; /* the slices from bound to bound of the section: for sieve_unit=column */

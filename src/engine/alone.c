@@ -109,7 +109,7 @@ static bool copy_pages(direct *d, int64_t bytes)
             return false;
         wr_ahead_move(&d->ahead, wr_batch_span(&b));
         wr_copy_cursors(&d->file, port->map.base, &d->memory, d->a->base, b.run * b.count);
-        bytes -= b.run * b.count;
+        bytes -= wr_batch_span(&b);
     }
     return true;
 }
@@ -122,14 +122,12 @@ static bool read_mapped(direct *d, int64_t hi)
     bool good = true;
     while (good && wr_cursor_peek(&d->file, &b)) {
         pthread_mutex_lock(&port->moving);
-        good = wr_map_reach(&port->map, port->storage, hi) && copy_pages(d, d->bite);
+        good = wr_map_reach(&port->map, port->storage, hi) && copy_pages(d, BITE);
+        wr_map_relax(&port->map, port->tunables.map);
         pthread_mutex_unlock(&port->moving);
         if (wr_task_current())
             wr_task_breathe();
     }
-    pthread_mutex_lock(&port->moving);
-    wr_map_relax(&port->map, port->tunables.map);
-    pthread_mutex_unlock(&port->moving);
     return good;
 }
 
@@ -184,7 +182,8 @@ static bool read_array(wr_port *port, const wr_access_request *a, const wr_plan_
         return true;
     if (cold)
         wr_ahead_init(&d.ahead, port, a);
-    return port->tunables.map && wr_plan_may_map(in) && read_mapped(&d, in->wanted.hi);
+    return port->tunables.map && !a->frugal && wr_plan_may_map(in) &&
+           read_mapped(&d, in->wanted.hi);
 }
 
 /* One window through a buffer. */
