@@ -67,6 +67,14 @@ static void let_go(weir_array *a)
     wr_array_leave(a);
 }
 
+/* An error that names no file is about the array itself. */
+static int blame(int code, const char *path)
+{
+    if (code && !*weir_error_last()->file)
+        wr_error_note_file(path, -1);
+    return code;
+}
+
 /* The array is known: everything that follows from that. */
 static void settle(weir_array *a, const wr_description *d)
 {
@@ -312,7 +320,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     code = agree_on_info(world, &d, info, o, code);
     if (code) {
         let_go(a);
-        return code;
+        return blame(code, path);
     }
     settle(a, &d);
     if (info->members)
@@ -325,6 +333,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
         *out = a;
         return 0;
     }
+    blame(code, path);
     weir_error error = *weir_error_last();
     if (a->made && a->file)
         weir_array_discard(a);
@@ -441,6 +450,7 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
     }
     wr_free(text);
     if (code) {
+        blame(code, path);
         weir_error error = *weir_error_last();
         let_go(a);
         return wr_error_raise(&error);
