@@ -11,6 +11,7 @@
 #include "weir/array.h"
 #include "weir/error.h"
 #include "weir/file.h"
+#include "weir/kernels.h"
 #include "weir/pattern.h"
 #include "weir/plan.h"
 #include "weir/type.h"

@@ -1,0 +1,78 @@
+/* Operators: whole-array computations on arrays that do not fit in memory.
+ *
+ * All are [collective] on the ranks that have the arrays open, whatever their number, and return
+ * the same code on every rank. Inputs are not changed. Outputs are overwritten; after an error they
+ * hold anything, so a new one is to be discarded. */
+#ifndef WEIR_KERNELS_H
+#define WEIR_KERNELS_H
+
+#include "weir/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an operator would do. */
+typedef struct weir_estimate {
+    int64_t read, written; /* bytes, of all ranks */
+    int64_t calls;         /* accesses of arrays, of the rank that makes most */
+    int64_t memory;        /* bytes of buffers, of a rank */
+} weir_estimate;
+
+/* How an operator works; all-zero is fine. */
+typedef struct weir_work {
+    int64_t memory; /* most bytes of a rank's buffers; 0: 64 MiB. WEIR_EBUDGET, before anything is
+                       written, if that is too little, naming the least that would do */
+    int direct;     /* 1: every rank accesses arrays alone; 0: together, where that is cheaper */
+    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told now and then */
+    void *user;
+    weir_estimate *estimate; /* not NULL: this is filled, and nothing is done */
+} weir_work;
+
+/* to[i0, i1, ...] = from[j0, j1, ...] with j[axes[d]] = i[d], as in NumPy; NULL: dimensions in
+ * reverse. Types may differ as in weir_array_copy. */
+WEIR_API int weir_array_transpose(weir_array *from, weir_array *to, const int *axes,
+                                  const weir_work *work);
+
+/* c = a b, of matrices of one type: f4, f8, c8 or c16. */
+enum weir_matmul_layout {
+    WEIR_PANELS, /* each rank computes blocks of c, which stay in memory while panels go by */
+    WEIR_GAXPY   /* sub-blocks of a span rows, those of b span columns, and a global sum */
+};
+WEIR_API int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int layout,
+                                 const weir_work *work);
+
+/* Jacobi iterations for Laplace's equation on a matrix of f4 or f8, whose outermost rows and
+ * columns are fixed. */
+typedef struct weir_relaxation {
+    int iterations;   /* at most; 0: as many as the tolerance needs */
+    double tolerance; /* ends when no element changes by more; 0: never */
+    int exchange;     /* 1: boundaries that a neighbour has in memory come from there */
+    int done;         /* set: iterations made */
+    double residual;  /* set: largest change in the last of them */
+} weir_relaxation;
+
+/* Results alternate between the two arrays; *last is set to the one that has the latest. */
+WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
+                              weir_relaxation *relaxation, const weir_work *work, int *last);
+
+/* Each element becomes the median of the window around it, `window` odd, edges repeated; matrices
+ * of any type but complex. */
+WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work);
+
+typedef struct weir_statistics {
+    int64_t count, nans;   /* elements; of these, not a number, which do not count below */
+    double min, max, mean; /* 0 if there is nothing */
+    double deviation;      /* standard, of the population */
+} weir_statistics;
+
+/* Of any type but complex. The order of summing depends on the number of ranks and on memory. */
+WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
+
+/* Every element becomes `value`, in the array's type. */
+WEIR_API int weir_array_fill(weir_array *array, const void *value, const weir_work *work);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,138 @@
+/* Transposition in squares whose sides are a cache line: each line of either side is touched once,
+ * so it does not matter how many of them fall on the same place of the cache. */
+#include "kernels/permute.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+
+enum { LINE = 64 };
+
+/* A plane: `rows` along the target's fastest dimension, `columns` along the source's. */
+typedef struct plane {
+    int64_t rows, columns;
+    int64_t from_row, to_column; /* strides */
+} plane;
+
+/* A block of squares is small enough for its pages to be known to the processor all at once. */
+enum { BLOCK = 64 };
+
+#define TURN(name, type)                                                                           \
+    static void name(const plane *p, const void *restrict source, void *restrict target)           \
+    {                                                                                              \
+        enum { SIDE = LINE / sizeof(type) };                                                       \
+        const type *from = source;                                                                 \
+        type *to = target;                                                                         \
+        int64_t i = 0;                                                                             \
+        for (; i + SIDE <= p->rows; i += SIDE) {                                                   \
+            int64_t j = 0;                                                                         \
+            for (; j + SIDE <= p->columns; j += SIDE) {                                            \
+                type square[SIDE][SIDE];                                                           \
+                for (int k = 0; k < SIDE; k++)                                                     \
+                    for (int l = 0; l < SIDE; l++)                                                 \
+                        square[l][k] = from[(i + k) * p->from_row + j + l];                        \
+                for (int l = 0; l < SIDE; l++)                                                     \
+                    memcpy(to + (j + l) * p->to_column + i, square[l], LINE);                      \
+            }                                                                                      \
+            for (; j < p->columns; j++)                                                            \
+                for (int k = 0; k < SIDE; k++)                                                     \
+                    to[j * p->to_column + i + k] = from[(i + k) * p->from_row + j];                \
+        }                                                                                          \
+        for (; i < p->rows; i++)                                                                   \
+            for (int64_t j = 0; j < p->columns; j++)                                               \
+                to[j * p->to_column + i] = from[i * p->from_row + j];                              \
+    }
+
+typedef struct pair {
+    uint64_t half[2];
+} pair;
+
+TURN(turn_1, uint8_t)
+TURN(turn_2, uint16_t)
+TURN(turn_4, uint32_t)
+TURN(turn_8, uint64_t)
+TURN(turn_16, pair)
+
+static void turn_block(const plane *p, int64_t element, const char *from, char *to)
+{
+    switch (element) {
+    case 1:
+        turn_1(p, from, to);
+        return;
+    case 2:
+        turn_2(p, from, to);
+        return;
+    case 4:
+        turn_4(p, from, to);
+        return;
+    case 8:
+        turn_8(p, from, to);
+        return;
+    default:
+        turn_16(p, from, to);
+    }
+}
+
+static void turn(const plane *p, int64_t element, const char *from, char *to)
+{
+    plane block = *p;
+    for (int64_t i = 0; i < p->rows; i += BLOCK)
+        for (int64_t j = 0; j < p->columns; j += BLOCK) {
+            block.rows = wr_min(BLOCK, p->rows - i);
+            block.columns = wr_min(BLOCK, p->columns - j);
+            turn_block(&block, element, from + (i * p->from_row + j) * element,
+                       to + (j * p->to_column + i) * element);
+        }
+}
+
+static int find_fastest(int dimensions, const int64_t *shape, const int64_t *stride)
+{
+    int fastest = dimensions - 1;
+    for (int d = 0; d < dimensions; d++) /* of those of size 1 any stride may be 1 */
+        if (stride[d] == 1 && (shape[d] > 1 || shape[fastest] == 1 || stride[fastest] != 1))
+            fastest = d;
+    return fastest;
+}
+
+/* Steps through all dimensions but two; false after the last. */
+static bool advance(const wr_permutation *p, const int *skip, int64_t *at)
+{
+    for (int d = p->dimensions - 1; d >= 0; d--) {
+        if (d == skip[0] || d == skip[1])
+            continue;
+        if (++at[d] < p->shape[d])
+            return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+void wr_permute(const wr_permutation *p, const void *from, void *to)
+{
+    int64_t at[WEIR_MAX_DIMENSIONS] = {0};
+    if (!p->dimensions) {
+        memcpy(to, from, (size_t)p->element);
+        return;
+    }
+    for (int d = 0; d < p->dimensions; d++)
+        if (!p->shape[d])
+            return;
+    const int fast[] = {find_fastest(p->dimensions, p->shape, p->from),
+                        find_fastest(p->dimensions, p->shape, p->to)};
+    const plane across = {.rows = p->shape[fast[1]],
+                          .columns = p->shape[fast[0]],
+                          .from_row = p->from[fast[1]],
+                          .to_column = p->to[fast[0]]};
+    do {
+        const char *source = from;
+        char *target = to;
+        for (int d = 0; d < p->dimensions; d++) {
+            source += at[d] * p->from[d] * p->element;
+            target += at[d] * p->to[d] * p->element;
+        }
+        if (fast[0] == fast[1])
+            memcpy(target, source, (size_t)(p->shape[fast[0]] * p->element));
+        else
+            turn(&across, p->element, source, target);
+    } while (advance(p, fast, at));
+}

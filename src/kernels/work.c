@@ -1,0 +1,42 @@
+/* Beginning and ending of operators. */
+#include "kernels/work.h"
+
+#include "array/moves.h"
+
+weir_work wr_work_of(const weir_work *work)
+{
+    static const weir_work none;
+    weir_work w = work ? *work : none;
+    if (w.memory <= 0)
+        w.memory = WR_WORK_MEMORY;
+    return w;
+}
+
+static int start(const weir_work *work, weir_array *array, const weir_array_section *section,
+                 const void *base, enum wr_direction direction, weir_request **out)
+{
+    wr_move how = {.direction = direction, .together = !work->direct, .frugal = true};
+    *out = NULL;
+    if (!section && work->direct)
+        return 0;
+    return wr_array_start(array, section, base, how, out);
+}
+
+int wr_work_read(const weir_work *work, weir_array *array, const weir_array_section *section,
+                 void *base, weir_request **out)
+{
+    return start(work, array, section, base, WR_READ, out);
+}
+
+int wr_work_write(const weir_work *work, weir_array *array, const weir_array_section *section,
+                  const void *base, weir_request **out)
+{
+    return start(work, array, section, base, WR_WRITE, out);
+}
+
+int wr_work_end(weir_array *array, const wr_first_error *first)
+{
+    if (first->error.code)
+        wr_error_raise(&first->error);
+    return wr_array_agree(array, first->error.code);
+}
