@@ -119,8 +119,8 @@ static void run_tables(const char *folder, const char *cases)
     stop_if(weir_array_close(made), "close");
     t.sieve = open_with(path, line);
     t.direct = open_with(path, "access=naive");
-    t.section = (weir_array_section){
-        .lo = t.lo, .hi = t.hi, .step = t.step, .order = (const int[]){1, 0}};
+    t.section =
+        (weir_array_section){.lo = t.lo, .hi = t.hi, .step = t.step, .order = (const int[]){1, 0}};
     FILE *f = fopen(cases, "r");
     while (f && fgets(line, sizeof line, f))
         run_case(&t, line);
@@ -129,8 +129,13 @@ static void run_tables(const char *folder, const char *cases)
     t.lo[1] = 0;
     t.hi[1] = t.step[0] = t.step[1] = 1;
     t.write = false;
-    bench_figure many = {"1024 elements of a column", "one call against 1024", "speed", ">=1",
-                         "s",                         "one call",              "1024 calls"};
+    bench_figure many = {"1024 elements of a column",
+                         "one call against 1024",
+                         "speed",
+                         ">=1",
+                         "s",
+                         "one call",
+                         "1024 calls"};
     bench_pair(&many, in_one_call, in_many_calls, &t);
     printf("note\t%s\tin the paper 121 times\n", many.name);
     stop_if(weir_array_close(t.direct), "close");

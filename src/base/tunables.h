@@ -60,9 +60,9 @@ typedef struct wr_tunables {
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy;
     wr_choice sieve_unit; /* enum wr_sieve_unit */
-    wr_choice direct; /* enum wr_switch */
-    wr_choice fault;  /* enum wr_fault */
-    wr_choice log;    /* enum wr_log_level */
+    wr_choice direct;     /* enum wr_switch */
+    wr_choice fault;      /* enum wr_fault */
+    wr_choice log;        /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map;

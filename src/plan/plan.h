@@ -54,7 +54,7 @@ typedef struct wr_plan_input {
     int64_t unit;   /* realms are cut at multiples of it: a slice of an array, an etype, */
     int64_t origin; /* counted from here; */
     int64_t align;  /* and at multiples of this: stripes, pages */
-    int64_t block; /* of persistent realms; 0: not fixed yet */
+    int64_t block;  /* of persistent realms; 0: not fixed yet */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t window, buffer;
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
