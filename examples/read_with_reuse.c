@@ -1,5 +1,5 @@
 /* A window slides over an array, and what it has in common with the window before is copied, not
- * read again (PASSION_read_with_reuse). usage: mpirun -n RANKS reuse FOLDER */
+ * read again (PASSION_read_with_reuse). usage: mpirun -n RANKS read_with_reuse FOLDER */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2 || chdir(argv[1]))
-        return fprintf(stderr, "usage: reuse FOLDER\n"), MPI_Abort(MPI_COMM_WORLD, 2), 2;
+        return fprintf(stderr, "usage: read_with_reuse FOLDER\n"), MPI_Abort(MPI_COMM_WORLD, 2), 2;
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS * ranks, COLUMNS}};
     stop_if(weir_array_create(MPI_COMM_WORLD, "reuse.npy", &info, NULL, NULL, &array));
     const int64_t row = (int64_t)ROWS * rank;

@@ -1,6 +1,6 @@
 /* Sections of an array that is stored as one local array a rank (PASSION_read_section and
  * PASSION_write_section): strided ones of all of it by global indices, and strided ones of a rank's
- * own local array by local indices. usage: mpirun -n RANKS section FOLDER */
+ * own local array by local indices. usage: mpirun -n RANKS read_section FOLDER */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2 || chdir(argv[1]))
-        return fprintf(stderr, "usage: section FOLDER\n"), MPI_Abort(MPI_COMM_WORLD, 2), 2;
+        return fprintf(stderr, "usage: read_section FOLDER\n"), MPI_Abort(MPI_COMM_WORLD, 2), 2;
     const int64_t columns = (int64_t)COLUMNS * ranks;
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS, columns}};
     info.members = ranks;
