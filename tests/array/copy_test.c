@@ -1,5 +1,5 @@
-/* Copies between arrays of all forms, orders and types, with budgets from the least on, and ranks as
- * threads. */
+/* Copies between arrays of all forms, orders and types, with budgets from the least on, and ranks
+ * as threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
