@@ -210,7 +210,7 @@ static int run(weir_array *array, const weir_array_section *s, const void *base,
     int code = make_move(array, s, base, &m);
     if (code && !m.together) {
         wr_error_note_file(array->path, -1);
-        return code;
+        return wr_move_finish(&m, code);
     }
     return wr_move_run(&m, NULL, code);
 }
@@ -221,7 +221,7 @@ int wr_array_start(weir_array *array, const weir_array_section *s, const void *b
     int code = make_move(array, s, base, &m);
     if (code && !m.together) {
         wr_error_note_file(array->path, -1);
-        return code;
+        return wr_move_finish(&m, code);
     }
     return launch(&m, code, out);
 }

@@ -239,6 +239,8 @@ int weir_slabs_end(weir_slabs *s)
     for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
         note(s, weir_wait(&s->out[i].request, NULL));
     weir_error error = s->error;
+    for (int i = 0; i < s->options.outputs && error.code; i++)
+        s->output[i]->spoiled = true; /* it lacks what was to be written after the error */
     drop(s);
     return error.code ? wr_error_raise(&error) : 0;
 }
@@ -332,8 +334,7 @@ int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out)
         *s = (weir_slabs){.options = *options};
         code = prepare(s);
     }
-    if (options->together)
-        code = wr_array_agree(options->inputs ? options->input[0] : options->output[0], code);
+    code = wr_array_agree(options->inputs ? options->input[0] : options->output[0], code);
     if (code) {
         drop(s);
         return code;
