@@ -213,6 +213,7 @@ typedef struct weir_slabs_options {
     int inputs, outputs;
     weir_array *const *input, *const *output; /* one array may be both if there is no halo */
     int64_t memory;                           /* most bytes of a rank's buffers; 0: 64 MiB */
+    int64_t besides;                    /* of these, what the caller takes for buffers of its own */
     int64_t halo[WEIR_MAX_DIMENSIONS];  /* indices on both sides of a slab that are read with it */
     int64_t block[WEIR_MAX_DIMENSIONS]; /* size of slabs; 0: as large as memory allows */
     int deal;     /* 0: each rank has a contiguous part; 1: slabs are dealt round-robin */

@@ -29,7 +29,7 @@ static int64_t count_bytes(const wr_slab_shape *s, const wr_slab_need *need)
     int64_t in = count_elements(s, true), out = count_elements(s, false), sum;
     if (in < 0 || out < 0 || !wr_mul(in, need->in_bytes, &in) ||
         !wr_mul(out, need->out_bytes, &out) || !wr_add(in, out, &sum) ||
-        !wr_add(sum, need->buffers * WR_SLAB_ALIGN, &sum))
+        !wr_add(sum, need->buffers * WR_SLAB_ALIGN, &sum) || !wr_add(sum, need->besides, &sum))
         return INT64_MAX;
     return sum;
 }

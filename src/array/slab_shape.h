@@ -5,7 +5,8 @@
 #include "array/axes.h"
 
 typedef struct wr_slab_need {
-    int64_t memory;              /* most bytes of all buffers */
+    int64_t memory;              /* most bytes of all buffers, */
+    int64_t besides;             /* and of these, what is not for slabs */
     int64_t in_bytes, out_bytes; /* of all buffers, by element of a slab with and without halo */
     int64_t buffers;
     const int64_t *halo, *block; /* block 0: to be found */

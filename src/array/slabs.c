@@ -6,7 +6,7 @@
  * never read. Then the buffer of k - 1 is free for slab k + depth. Outputs have a ring of their
  * own. With collective calls every rank makes as many as the one that has most slabs, also after an
  * error or where its caller leaves early; an error of its own it takes along, so that all learn. */
-#include "array/slab_shape.h"
+#include "array/slabs.h"
 
 #include <string.h>
 
@@ -260,6 +260,8 @@ static int check_arrays(const weir_slabs_options *o)
                            (long long)o->halo[d], (long long)o->block[d], d);
         halo = halo || o->halo[d];
     }
+    if (o->besides < 0)
+        return wr_fail(WEIR_EINVAL, "a slab loop with %lld bytes besides", (long long)o->besides);
     for (int i = 0; i < o->inputs + o->outputs; i++) {
         const weir_array *a = i < o->inputs ? o->input[i] : o->output[i - o->inputs];
         if (!a->world)
@@ -282,7 +284,7 @@ static int take_buffers(weir_slabs *s)
     int64_t at = 0;
     s->in = wr_alloc_array(wr_max(1, s->in_ring * o->inputs), sizeof *s->in);
     s->out = wr_alloc_array(wr_max(1, s->out_ring * o->outputs), sizeof *s->out);
-    s->memory = wr_alloc(s->shape.memory);
+    s->memory = wr_alloc(s->shape.memory - o->besides);
     if (!s->in || !s->out || !s->memory)
         return WEIR_ENOMEM;
     for (int64_t i = 0; i < s->in_ring * o->inputs; i++) {
@@ -296,30 +298,58 @@ static int take_buffers(weir_slabs *s)
     return 0;
 }
 
+/* How many slabs are ahead of the one that is computed, and how many buffers that takes. */
+typedef struct rings {
+    int64_t depth, in, out;
+} rings;
+
+static weir_array *lead_of(const weir_slabs_options *o)
+{
+    return o->inputs ? o->input[0] : o->output[0];
+}
+
+static rings rings_of(const weir_slabs_options *o)
+{
+    const int64_t depth = lead_of(o)->file->port.tunables.prefetch;
+    return (rings){depth, wr_max(2, depth + 1), depth + 1}; /* the slab before is still there */
+}
+
+static int build_shape(const weir_slabs_options *o, int rank, wr_slab_shape *out)
+{
+    const rings r = rings_of(o);
+    wr_slab_need need = {.memory = o->memory ? o->memory : 64 << 20,
+                         .besides = o->besides,
+                         .buffers = r.in * o->inputs + r.out * o->outputs,
+                         .halo = o->halo,
+                         .block = o->block,
+                         .rank = rank,
+                         .ranks = wr_array_transport(lead_of(o))->size,
+                         .deal = o->deal};
+    for (int i = 0; i < o->inputs; i++)
+        need.in_bytes += r.in * o->input[i]->body.element;
+    for (int i = 0; i < o->outputs; i++)
+        need.out_bytes += r.out * o->output[i]->body.element;
+    return wr_slab_shape_build(&lead_of(o)->body, &need, out);
+}
+
+int wr_slabs_shape(const weir_slabs_options *options, int rank, wr_slab_shape *out)
+{
+    int code = check_arrays(options);
+    return code ? code : build_shape(options, rank, out);
+}
+
 static int prepare(weir_slabs *s)
 {
     const weir_slabs_options *o = &s->options;
-    weir_array *lead = o->inputs ? o->input[0] : o->output[0];
-    const wr_transport *t = wr_array_transport(lead);
-    wr_slab_need need = {.memory = o->memory ? o->memory : 64 << 20,
-                         .rank = t->rank,
-                         .ranks = t->size,
-                         .deal = o->deal};
-    s->depth = lead->file->port.tunables.prefetch;
-    s->in_ring = wr_max(2, s->depth + 1); /* the slab before is still there */
-    s->out_ring = s->depth + 1;
-    for (int i = 0; i < o->inputs; i++) {
+    const rings r = rings_of(o);
+    s->depth = r.depth;
+    s->in_ring = r.in;
+    s->out_ring = r.out;
+    for (int i = 0; i < o->inputs; i++)
         s->input[i] = o->input[i];
-        need.in_bytes += s->in_ring * o->input[i]->body.element;
-    }
-    for (int i = 0; i < o->outputs; i++) {
+    for (int i = 0; i < o->outputs; i++)
         s->output[i] = o->output[i];
-        need.out_bytes += s->out_ring * o->output[i]->body.element;
-    }
-    need.buffers = s->in_ring * o->inputs + s->out_ring * o->outputs;
-    need.halo = o->halo;
-    need.block = o->block;
-    int code = wr_slab_shape_build(&lead->body, &need, &s->shape);
+    int code = build_shape(o, wr_array_transport(lead_of(o))->rank, &s->shape);
     return code ? code : take_buffers(s);
 }
 
@@ -334,7 +364,7 @@ int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out)
         *s = (weir_slabs){.options = *options};
         code = prepare(s);
     }
-    code = wr_array_agree(options->inputs ? options->input[0] : options->output[0], code);
+    code = wr_array_agree(lead_of(options), code);
     if (code) {
         drop(s);
         return code;
