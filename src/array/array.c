@@ -377,9 +377,9 @@ static int share_set(weir_array *a, const sight *s, char *text)
     const wr_transport *t = a->world->transport;
     char *own = t->rank ? wr_alloc(s->length) : text;
     int code = wr_council_agree(&a->world->council, own ? 0 : WEIR_ENOMEM);
-    if (!code)
+    if (!code && own)
         code = wr_council_tell(&a->world->council, own, s->length);
-    if (!code) {
+    if (!code && own) {
         code = wr_set_parse(own, s->length - 1, &a->set);
         if (code)
             wr_error_note_file(a->path, -1);

@@ -50,10 +50,11 @@ int wr_npy_look(const char *path, wr_description *out)
     int code = wr_path_head(path, sizeof start, start, &got, &size);
     if (!code)
         code = read_header(path, start, got, out);
-    if (!code && size < out->data_offset + out->bytes)
+    const int64_t whole = code ? 0 : out->data_offset + out->bytes;
+    if (!code && size < whole)
         code = wr_fail(WEIR_EFORMAT,
                        "the file is cut short: it has %lld bytes, its header tells of %lld",
-                       (long long)size, (long long)(out->data_offset + out->bytes));
+                       (long long)size, (long long)whole);
     return blame(code, path);
 }
 

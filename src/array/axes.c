@@ -70,7 +70,7 @@ static int scatter(weir_pattern **p, int64_t count, const int64_t *number, int64
 {
     weir_pattern *made = NULL;
     int64_t *offset = wr_alloc_array(count, sizeof *offset);
-    const weir_pattern **part = wr_alloc_array(count, sizeof *part);
+    const weir_pattern **part = wr_alloc_array(count, sizeof(const weir_pattern *));
     int code = offset && part ? 0 : WEIR_ENOMEM;
     for (int64_t i = 0; i < count && !code; i++) {
         part[i] = *p;
@@ -166,7 +166,7 @@ int wr_axes_pair(const wr_body *f, const wr_axis *axes, const wr_layout *l, wr_p
 
 int wr_pairs_join(int64_t count, wr_pair *pairs, wr_pair *out)
 {
-    const weir_pattern **part = wr_alloc_array(wr_max(1, count), sizeof *part);
+    const weir_pattern **part = wr_alloc_array(wr_max(1, count), sizeof(const weir_pattern *));
     int code = part ? 0 : WEIR_ENOMEM;
     *out = (wr_pair){0};
     for (int64_t i = 0; i < count && !code; i++)

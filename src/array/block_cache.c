@@ -46,7 +46,7 @@ int wr_block_cache_new(int64_t memory, wr_block_cache **out)
     if (!c)
         return WEIR_ENOMEM;
     *c = (wr_block_cache){.lists = capacity / PER_LIST + 1, .capacity = capacity};
-    c->list = wr_alloc_array(c->lists, sizeof *c->list);
+    c->list = wr_alloc_array(c->lists, sizeof(block *));
     c->blocks = wr_alloc_array(capacity, sizeof *c->blocks);
     c->memory = wr_alloc(capacity * WR_CACHE_BLOCK);
     pthread_mutex_init(&c->lock, NULL);

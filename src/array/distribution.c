@@ -59,7 +59,7 @@ wr_axis wr_distribution_axis(const weir_distribution *d, int dimension, int64_t 
 int weir_distribution_shape(const weir_distribution *distribution, int dimensions,
                             const int64_t *shape, int rank, int64_t *part)
 {
-    int ranks, place[WEIR_MAX_DIMENSIONS];
+    int ranks = 0, place[WEIR_MAX_DIMENSIONS] = {0};
     if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
         return wr_fail(WEIR_EINVAL, "%d dimensions", dimensions);
     int code = wr_distribution_check(distribution, dimensions, INT32_MAX, &ranks);

@@ -20,7 +20,7 @@ void wr_mapping_release(wr_mapping *m)
 
 int wr_mapping_keep(wr_mapping *m, weir_pattern *p)
 {
-    int code = wr_grow((void **)&m->made, &m->made_room, m->made_count + 1, sizeof *m->made);
+    int code = wr_grow((void **)&m->made, &m->made_room, m->made_count + 1, sizeof(weir_pattern *));
     if (code)
         weir_pattern_free(p);
     else

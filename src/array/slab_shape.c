@@ -113,7 +113,7 @@ static void number_dealt(wr_slab_shape *s, const wr_slab_need *need)
     s->count = all > need->rank ? (all - need->rank - 1) / need->ranks + 1 : 0;
     s->steps = (all + need->ranks - 1) / need->ranks;
     for (int64_t k = 0; k < s->count; k++) {
-        wr_slab_box box;
+        wr_slab_box box = {{0}, {0}, {0}, {0}};
         wr_slab_find(s, k, &box);
         s->elements += wr_slab_elements(s, box.lo, box.hi);
     }

@@ -365,7 +365,7 @@ int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **out)
         code = prepare(s);
     }
     code = wr_array_agree(lead_of(options), code);
-    if (code) {
+    if (code || !s) {
         drop(s);
         return code;
     }

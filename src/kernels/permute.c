@@ -17,59 +17,49 @@ typedef struct plane {
 /* A block of squares is small enough for its pages to be known to the processor all at once. */
 enum { BLOCK = 64 };
 
-#define TURN(name, type)                                                                           \
-    static void name(const plane *p, const void *restrict source, void *restrict target)           \
-    {                                                                                              \
-        enum { SIDE = LINE / sizeof(type) };                                                       \
-        const type *from = source;                                                                 \
-        type *to = target;                                                                         \
-        int64_t i = 0;                                                                             \
-        for (; i + SIDE <= p->rows; i += SIDE) {                                                   \
-            int64_t j = 0;                                                                         \
-            for (; j + SIDE <= p->columns; j += SIDE) {                                            \
-                type square[SIDE][SIDE];                                                           \
-                for (int k = 0; k < SIDE; k++)                                                     \
-                    for (int l = 0; l < SIDE; l++)                                                 \
-                        square[l][k] = from[(i + k) * p->from_row + j + l];                        \
-                for (int l = 0; l < SIDE; l++)                                                     \
-                    memcpy(to + (j + l) * p->to_column + i, square[l], LINE);                      \
-            }                                                                                      \
-            for (; j < p->columns; j++)                                                            \
-                for (int k = 0; k < SIDE; k++)                                                     \
-                    to[j * p->to_column + i + k] = from[(i + k) * p->from_row + j];                \
-        }                                                                                          \
-        for (; i < p->rows; i++)                                                                   \
-            for (int64_t j = 0; j < p->columns; j++)                                               \
-                to[j * p->to_column + i] = from[i * p->from_row + j];                              \
+/* `size` is a constant where this is called, so that elements are moved by single instructions. */
+static inline void turn_squares(const plane *p, const char *restrict from, char *restrict to,
+                                const int64_t size)
+{
+    const int64_t side = LINE / size, row = p->from_row * size, column = p->to_column * size;
+    int64_t i = 0;
+    for (; i + side <= p->rows; i += side) {
+        int64_t j = 0;
+        for (; j + side <= p->columns; j += side) {
+            char square[LINE * LINE];
+            for (int64_t k = 0; k < side; k++)
+                for (int64_t l = 0; l < side; l++)
+                    memcpy(square + (l * side + k) * size, from + (i + k) * row + (j + l) * size,
+                           (size_t)size);
+            for (int64_t l = 0; l < side; l++)
+                memcpy(to + (j + l) * column + i * size, square + l * LINE, LINE);
+        }
+        for (; j < p->columns; j++)
+            for (int64_t k = i; k < i + side; k++)
+                memcpy(to + j * column + k * size, from + k * row + j * size, (size_t)size);
     }
-
-typedef struct pair {
-    uint64_t half[2];
-} pair;
-
-TURN(turn_1, uint8_t)
-TURN(turn_2, uint16_t)
-TURN(turn_4, uint32_t)
-TURN(turn_8, uint64_t)
-TURN(turn_16, pair)
+    for (; i < p->rows; i++)
+        for (int64_t j = 0; j < p->columns; j++)
+            memcpy(to + j * column + i * size, from + i * row + j * size, (size_t)size);
+}
 
 static void turn_block(const plane *p, int64_t element, const char *from, char *to)
 {
     switch (element) {
     case 1:
-        turn_1(p, from, to);
+        turn_squares(p, from, to, 1);
         return;
     case 2:
-        turn_2(p, from, to);
+        turn_squares(p, from, to, 2);
         return;
     case 4:
-        turn_4(p, from, to);
+        turn_squares(p, from, to, 4);
         return;
     case 8:
-        turn_8(p, from, to);
+        turn_squares(p, from, to, 8);
         return;
     default:
-        turn_16(p, from, to);
+        turn_squares(p, from, to, 16);
     }
 }
 
