@@ -329,6 +329,7 @@ static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
     wr_transport_place(t, numbers);
     PMPI_Query_thread(&level);
     t->multiple = level == MPI_THREAD_MULTIPLE;
+    t->cores = (int)cores;
     t->spins = cores >= t->local_size ? SPINS : 0;
     return 0;
 }

@@ -83,6 +83,7 @@ struct wr_transport {
     int rank, size;
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
     int local_rank, local_size;
+    int cores;                /* of the node, that its ranks may use; 0: not known */
     int *node_of;             /* of each rank */
     int *by_node;             /* all ranks, sorted by node, ascending within it */
     int *local;               /* ranks of the own node: a part of by_node, */
