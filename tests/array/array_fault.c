@@ -15,7 +15,7 @@ enum { RANKS = 3, ROWS = 12, COLUMNS = 10 };
 
 /* So many allocations fail one by one; of later ones only some, unless WEIR_TEST_LONG. Nor do
  * transfers fail in all ways then. */
-enum { EVERY = 12 };
+enum { EVERY = 8 };
 
 /* What is done in one run. */
 enum deed {
@@ -336,7 +336,7 @@ static void check_one(void *user, const int *choice)
     for (s->fail_after = 0, s->reached = true; s->reached; s->fail_after++) {
         run_scene(s);
         if (s->fail_after > EVERY && !test_long())
-            s->fail_after += rng_within(&s->random, 0, 2 * s->fail_after / EVERY);
+            s->fail_after += rng_within(&s->random, 0, 3 * s->fail_after / EVERY);
     }
     CHECK_EQUAL(s->codes[0], 0);
     remove_tree(s->path);

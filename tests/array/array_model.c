@@ -35,7 +35,7 @@ static void run_stage(rng *r, array_scene *s)
 int main(void)
 {
     uint64_t seed = test_seed();
-    int64_t cases = test_cases(150, 5000);
+    int64_t cases = test_cases(100, 5000);
     array_scene *s = calloc(1, sizeof *s);
     CHECK(s);
     snprintf(s->path, sizeof s->path, "array-model-%d", (int)getpid());

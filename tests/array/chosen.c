@@ -97,10 +97,10 @@ static void random_indices(rng *r, const naive *a, const choice *how, chosen *c)
         c->step[d] = how->apart_of;
         c->index[d] = NULL;
     }
-    if (bounds || how->apart_of) {
-        c->section.lo = c->lo;
-        c->section.hi = c->hi;
-        c->section.step = c->step;
+    if (bounds || how->apart_of) { /* some of the three may be missing */
+        c->section.lo = how->apart_of || rng_chance(r, 85) ? c->lo : NULL;
+        c->section.hi = how->apart_of || rng_chance(r, 85) ? c->hi : NULL;
+        c->section.step = how->apart_of || rng_chance(r, 85) ? c->step : NULL;
     }
     if (lists) {
         c->section.index = c->index;
@@ -112,7 +112,8 @@ static void take_indices(const naive *a, const chosen *c, taken *t)
 {
     for (int d = 0; d < a->info.dimensions; d++) {
         const int64_t n = size_of(a, c, d), step = c->section.step ? c->step[d] : 1;
-        int64_t lo = c->section.lo ? c->lo[d] : 0, hi = c->section.hi ? c->hi[d] : n, count = 0;
+        int64_t lo = c->section.lo ? c->lo[d] : step > 0 ? 0 : n - 1, count = 0;
+        int64_t hi = c->section.hi ? c->hi[d] : step > 0 ? n : -1;
         if (c->section.index && c->index[d]) {
             memcpy(t->index[d], c->list[d], sizeof t->index[d]);
             t->count[d] = c->count[d];

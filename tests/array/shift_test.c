@@ -186,6 +186,20 @@ static void test_disk_map(void)
         }
 }
 
+static void check_place(const weir_array_info *info, const weir_distribution *by, int rank)
+{
+    int place[WEIR_MAX_DIMENSIONS], wanted[WEIR_MAX_DIMENSIONS];
+    naive_place(by, info->dimensions, rank, wanted);
+    CHECK(!weir_distribution_place(by, info->dimensions, rank, place));
+    for (int d = 0; d < info->dimensions; d++) {
+        CHECK_EQUAL(place[d], wanted[d]);
+        for (int64_t k = 0; k < 14; k++)
+            CHECK_EQUAL(weir_distribution_index(by, d, info->shape[d], place[d], k),
+                        naive_owned(info, by, d, place[d], k));
+        CHECK_EQUAL(weir_distribution_index(by, d, info->shape[d], place[d], -1), -1);
+    }
+}
+
 static void test_shapes(rng *r)
 {
     for (int i = 0; i < 300; i++) {
@@ -196,6 +210,8 @@ static void test_shapes(rng *r)
         naive_settle(&a);
         random_distribution(r, &a.info, 60, &by);
         int places = distribution_places(&by, a.info.dimensions);
+        for (int p = 0; p < places; p++)
+            check_place(&a.info, &by, p);
         for (int p = -1; p <= places; p++) {
             int64_t all = 1;
             CHECK(!weir_distribution_shape(&by, a.info.dimensions, a.info.shape, p, part));
