@@ -24,7 +24,8 @@ typedef struct weir_work {
     int64_t memory; /* most bytes of a rank's buffers; 0: 64 MiB. WEIR_EBUDGET, before anything is
                        written, if that is too little, naming the least that would do */
     int direct;     /* 1: every rank accesses arrays alone; 0: together, where that is cheaper */
-    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told now and then */
+    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told now and then; all is
+                                                                0 where nobody knows it */
     void *user;
     weir_estimate *estimate; /* not NULL: this is filled, and nothing is done */
 } weir_work;
@@ -43,30 +44,36 @@ WEIR_API int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, in
                                  const weir_work *work);
 
 /* Jacobi iterations for Laplace's equation on a matrix of f4 or f8, whose outermost rows and
- * columns are fixed. */
+ * columns are fixed: each element becomes the sum of its northern, southern, western and eastern
+ * neighbours, added in this order, divided by 4. So results do not depend on ranks and memory. */
 typedef struct weir_relaxation {
     int iterations;   /* at most; 0: as many as the tolerance needs */
-    double tolerance; /* ends when no element changes by more; 0: never */
+    double tolerance; /* ends when no element changes by more; 0: never. A change that is not a
+                         number is infinite; WEIR_ERANGE if it stays so and iterations is 0 */
     int exchange;     /* 1: boundaries that a neighbour has in memory come from there */
     int done;         /* set: iterations made */
     double residual;  /* set: largest change in the last of them */
 } weir_relaxation;
 
-/* Results alternate between the two arrays; *last is set to the one that has the latest. */
+/* Results alternate between the two arrays, of equal type and shape; *last is set to the one that
+ * has the latest. An estimate is for all iterations, or for one if their number is not known. */
 WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
                               weir_relaxation *relaxation, const weir_work *work, int *last);
 
-/* Each element becomes the median of the window around it, `window` odd, edges repeated; matrices
- * of any type but complex. */
+/* Each element becomes the median of the window around it, edges repeated; matrices of one type,
+ * any but complex. `window` is odd, and at most 31. -0 is less than 0; what is not a number is
+ * greater than all that is, and comes out without a sign. */
 WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work);
 
 typedef struct weir_statistics {
     int64_t count, nans;   /* elements; of these, not a number, which do not count below */
     double min, max, mean; /* 0 if there is nothing */
-    double deviation;      /* standard, of the population */
+    double deviation;      /* standard, of the population; not a number if one is infinite */
 } weir_statistics;
 
-/* Of any type but complex. The order of summing depends on the number of ranks and on memory. */
+/* Of any type but complex, and in doubles: of i8 and u8 beyond 2^53 these, also min and max, are
+ * rounded. The order of summing depends on the number of ranks and on memory; all ranks get the
+ * same. */
 WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
 
 /* Every element becomes `value`, in the array's type. */

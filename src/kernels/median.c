@@ -1,0 +1,285 @@
+/* Median filter ("PASSION Runtime Library for Parallel I/O", section 4.1).
+ *
+ * A network of comparators (network.h) runs over a strip of many windows at once. The columns of a
+ * strip are sorted first: each belongs to as many windows as it has neighbours. Elements are turned
+ * into keys, of types that processors find the lesser of quickly, which order like them: -0 before
+ * 0, and what is not a number last. Floats are their own keys in strips that have neither. */
+#include <string.h>
+
+#include "base/arith.h"
+#include "kernels/network.h"
+#include "kernels/walk.h"
+
+/* Bytes of a wire; of a row of a strip, which has half a window more on both sides; and of a block:
+ * loops over one have constant bounds, which is what compilers vectorise. */
+enum { WIRE = 256, ROW = 2 * WIRE, BLOCK = 64 };
+_Static_assert(ROW >= WIRE + (WR_WINDOW_MOST - 1) * 8, "a row has all columns of its windows");
+
+/* Wires begin every `wire` bytes and have so many blocks. */
+typedef void run_function(const wr_network *network, char *wires, int64_t wire, int blocks);
+typedef void key_function(char *row, int blocks);
+
+/* How a type is ordered. */
+typedef struct order {
+    key_function *to_keys, *from_keys;             /* or NULL: elements are keys */
+    run_function *run;                             /* on keys */
+    bool (*is_plain)(const char *row, int blocks); /* or NULL: never */
+    run_function *run_plain;                       /* on elements of rows that are */
+} order;
+
+typedef struct filter {
+    const weir_array *from;
+    int window;
+    int64_t element;
+    const order *order;
+    wr_network sort, median;
+    char *rows, *wires; /* of a strip, and of the network */
+} filter;
+
+/* --- orders --- */
+
+#define DEFINE_KEEP(name, type, each)                                                              \
+    static inline void keep_low_##name(type *restrict low, const type *restrict high)              \
+    {                                                                                              \
+        for (int i = 0; i < (each); i++)                                                           \
+            low[i] = low[i] < high[i] ? low[i] : high[i];                                          \
+    }                                                                                              \
+    static inline void keep_high_##name(const type *restrict low, type *restrict high)             \
+    {                                                                                              \
+        for (int i = 0; i < (each); i++)                                                           \
+            high[i] = low[i] > high[i] ? low[i] : high[i];                                         \
+    }                                                                                              \
+    static inline void keep_both_##name(type *restrict low, type *restrict high)                   \
+    {                                                                                              \
+        for (int i = 0; i < (each); i++) {                                                         \
+            type a = low[i], b = high[i];                                                          \
+            low[i] = a < b ? a : b;                                                                \
+            high[i] = a > b ? a : b;                                                               \
+        }                                                                                          \
+    }
+
+#define DEFINE_RUN(name, type)                                                                     \
+    DEFINE_KEEP(name, type, (int)(BLOCK / sizeof(type)))                                           \
+    static void run_##name(const wr_network *n, char *wires, int64_t wire, int blocks)             \
+    {                                                                                              \
+        const int64_t each = BLOCK / sizeof(type), end = blocks * each;                            \
+        for (int i = 0; i < n->count; i++) {                                                       \
+            type *low = (type *)(void *)(wires + n->at[i].low * wire);                             \
+            type *high = (type *)(void *)(wires + n->at[i].high * wire);                           \
+            if (n->at[i].keep == WR_KEEP_LOW)                                                      \
+                for (int64_t k = 0; k < end; k += each)                                            \
+                    keep_low_##name(low + k, high + k);                                            \
+            else if (n->at[i].keep == WR_KEEP_HIGH)                                                \
+                for (int64_t k = 0; k < end; k += each)                                            \
+                    keep_high_##name(low + k, high + k);                                           \
+            else                                                                                   \
+                for (int64_t k = 0; k < end; k += each)                                            \
+                    keep_both_##name(low + k, high + k);                                           \
+        }                                                                                          \
+    }
+
+#define DEFINE_KEYS(name, type, key_of)                                                            \
+    static void name(char *row, int blocks)                                                        \
+    {                                                                                              \
+        type *v = (type *)(void *)row;                                                             \
+        for (int k = 0; k < blocks; k++, v += BLOCK / sizeof *v)                                   \
+            for (size_t i = 0; i < BLOCK / sizeof *v; i++)                                         \
+                v[i] = (type)(key_of);                                                             \
+    }
+
+/* A float's bits without sign order like numbers; a sign turns them round, but for what is not a
+ * number, where it means nothing and is dropped. */
+#define DEFINE_FLOAT(name, type, infinity, most)                                                   \
+    DEFINE_KEYS(to_##name, type,                                                                   \
+                (v[i] & (most)) > (infinity) ? v[i] & (most)                                       \
+                : v[i] < 0                   ? v[i] ^ (most)                                       \
+                                             : v[i])                                                                 \
+    DEFINE_KEYS(from_##name, type, v[i] < 0 ? v[i] ^ (most) : v[i])
+
+#define DEFINE_PLAIN(name, type, infinity, most)                                                   \
+    static bool is_plain_##name(const char *row, int blocks)                                       \
+    {                                                                                              \
+        const type *v = (const type *)(const void *)row;                                           \
+        type odd = 0;                                                                              \
+        for (int k = 0; k < blocks; k++, v += BLOCK / sizeof *v)                                   \
+            for (size_t i = 0; i < BLOCK / sizeof *v; i++)                                         \
+                odd |= (v[i] & (most)) > (infinity) || v[i] == -(most)-1;                          \
+        return !odd;                                                                               \
+    }
+
+DEFINE_RUN(u1, uint8_t)
+DEFINE_RUN(i2, int16_t)
+DEFINE_RUN(i4, int32_t)
+DEFINE_RUN(i8, int64_t)
+DEFINE_RUN(f4, float)
+DEFINE_RUN(f8, double)
+DEFINE_KEYS(turn_1, uint8_t, v[i] ^ 0x80)
+DEFINE_KEYS(turn_2, uint16_t, v[i] ^ 0x8000)
+DEFINE_KEYS(turn_4, uint32_t, v[i] ^ UINT32_C(0x80000000))
+DEFINE_KEYS(turn_8, uint64_t, v[i] ^ UINT64_C(0x8000000000000000))
+DEFINE_FLOAT(f2, int16_t, 0x7c00, INT16_MAX)
+DEFINE_FLOAT(f4, int32_t, 0x7f800000, INT32_MAX)
+DEFINE_FLOAT(f8, int64_t, INT64_C(0x7ff0000000000000), INT64_MAX)
+DEFINE_PLAIN(f4, int32_t, 0x7f800000, INT32_MAX)
+DEFINE_PLAIN(f8, int64_t, INT64_C(0x7ff0000000000000), INT64_MAX)
+
+static const order orders[] = {
+    [WEIR_BOOL] = {.run = run_u1},
+    [WEIR_I1] = {turn_1, turn_1, run_u1, NULL, NULL},
+    [WEIR_I2] = {.run = run_i2},
+    [WEIR_I4] = {.run = run_i4},
+    [WEIR_I8] = {.run = run_i8},
+    [WEIR_U1] = {.run = run_u1},
+    [WEIR_U2] = {turn_2, turn_2, run_i2, NULL, NULL},
+    [WEIR_U4] = {turn_4, turn_4, run_i4, NULL, NULL},
+    [WEIR_U8] = {turn_8, turn_8, run_i8, NULL, NULL},
+    [WEIR_F2] = {to_f2, from_f2, run_i2, NULL, NULL},
+    [WEIR_F4] = {to_f4, from_f4, run_i4, is_plain_f4, run_f4},
+    [WEIR_F8] = {to_f8, from_f8, run_i8, is_plain_f8, run_f8},
+};
+
+/* --- strips --- */
+
+/* A slab in memory: `slow` and `fast` are its dimensions in storage order. */
+typedef struct image {
+    int slow, fast;
+    const char *in; /* the element at in_lo */
+    const weir_slab *slab;
+} image;
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return wr_max(lo, wr_min(v, hi));
+}
+
+static void repeat(char *to, const char *element, int64_t size, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + i * size, element, (size_t)size);
+}
+
+/* Elements [first, first + count) of a row of the slab, repeated beyond its ends: what is missing
+ * there is beyond the array's, or is not looked at. */
+static void load_row(const filter *f, const image *m, int64_t row, int64_t first, char *to)
+{
+    const weir_slab *s = m->slab;
+    const int64_t size = f->element, count = WIRE / size + f->window - 1;
+    const int64_t lo = s->in_lo[m->fast], hi = s->in_hi[m->fast];
+    const char *from = m->in + (row - s->in_lo[m->slow]) * s->in_stride[m->slow] * size;
+    const int64_t left = clamp(lo - first, 0, count), right = clamp(hi - first, left, count);
+    repeat(to, from, size, left);
+    memcpy(to + left * size, from + (first + left - lo) * size, (size_t)((right - left) * size));
+    repeat(to + right * size, from + (hi - lo - 1) * size, size, count - right);
+}
+
+/* Loads all rows of a strip; returns whether its elements are their own keys. */
+static bool load_strip(const filter *f, const image *m, int64_t row, int64_t first, int blocks)
+{
+    const int half = f->window / 2;
+    bool plain = f->order->is_plain || !f->order->to_keys;
+    for (int r = 0; r < f->window; r++) {
+        int64_t from = clamp(row + r - half, m->slab->in_lo[m->slow], m->slab->in_hi[m->slow] - 1);
+        load_row(f, m, from, first - half, f->rows + r * ROW);
+        if (plain && f->order->is_plain)
+            plain = f->order->is_plain(f->rows + r * ROW, blocks);
+    }
+    for (int r = 0; r < f->window && !plain; r++)
+        f->order->to_keys(f->rows + r * ROW, blocks);
+    return plain;
+}
+
+/* The medians from (row, first) on, as many as a wire has. */
+static const char *filter_strip(const filter *f, const image *m, int64_t row, int64_t first)
+{
+    const int64_t bytes = WIRE + (f->window - 1) * f->element;
+    const int blocks = (int)((bytes + BLOCK - 1) / BLOCK);
+    const bool plain = load_strip(f, m, row, first, blocks);
+    run_function *run = plain && f->order->run_plain ? f->order->run_plain : f->order->run;
+    run(&f->sort, f->rows, ROW, blocks);
+    for (int c = 0; c < f->window; c++)
+        for (int r = 0; r < f->window; r++)
+            memcpy(f->wires + (c * f->window + r) * WIRE, f->rows + r * ROW + c * f->element, WIRE);
+    run(&f->median, f->wires, WIRE, WIRE / BLOCK);
+    char *out = f->wires + f->median.output * WIRE;
+    if (!plain)
+        f->order->from_keys(out, WIRE / BLOCK);
+    return out;
+}
+
+static void filter_slab(void *user, const weir_slab *slab)
+{
+    const filter *f = user;
+    const int *by = f->from->body.order;
+    image m = {.slow = by[0], .fast = by[1], .slab = slab, .in = slab->in[0]};
+    for (int d = 0; d < 2; d++)
+        m.in -= (slab->lo[d] - slab->in_lo[d]) * slab->in_stride[d] * f->element;
+    char *to = slab->out[0];
+    for (int64_t row = slab->lo[m.slow]; row < slab->hi[m.slow]; row++)
+        for (int64_t at = slab->lo[m.fast], count; at < slab->hi[m.fast]; at += count) {
+            count = wr_min(WIRE / f->element, slab->hi[m.fast] - at);
+            const char *medians = filter_strip(f, &m, row, at);
+            memcpy(to, medians, (size_t)(count * f->element));
+            to += count * f->element;
+        }
+}
+
+/* --- the operator --- */
+
+static int64_t scratch_bytes(int window)
+{
+    return (int64_t)window * window * WIRE + (int64_t)window * ROW +
+           2 * wr_network_room(window) * (int64_t)sizeof(wr_comparator);
+}
+
+static int prepare(filter *f)
+{
+    char *at = wr_alloc(scratch_bytes(f->window));
+    f->wires = at;
+    if (!at)
+        return WEIR_ENOMEM;
+    memset(at, 0, (size_t)scratch_bytes(f->window));
+    at += f->window * f->window * WIRE;
+    f->rows = at;
+    at += f->window * ROW;
+    wr_comparator *room = (wr_comparator *)(void *)at;
+    wr_network_sort(f->window, room, &f->sort);
+    wr_network_median(f->window, room + wr_network_room(f->window), &f->median);
+    return 0;
+}
+
+static int check(const weir_array *from, const weir_array *to, int window)
+{
+    if (window < 1 || window % 2 == 0 || window > WR_WINDOW_MOST)
+        return wr_fail(WEIR_EINVAL, "median: a window of %d is not odd and in 1 to %d", window,
+                       WR_WINDOW_MOST);
+    if (from->info.dimensions != 2 || from->info.type == WEIR_C8 || from->info.type == WEIR_C16)
+        return wr_fail(WEIR_EINVAL, "median: %s is not a matrix of real numbers", from->path);
+    if (to->info.type != from->info.type || to == from)
+        return wr_fail(WEIR_EINVAL, "median: %s and %s differ in type, or are the same", from->path,
+                       to->path);
+    return 0;
+}
+
+int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work)
+{
+    wr_walk w = {.work = wr_work_of(work), .visit = filter_slab};
+    int code = check(from, to, window);
+    if (code)
+        return code;
+    filter f = {.from = from,
+                .window = window,
+                .element = from->body.element,
+                .order = &orders[from->info.type]};
+    w.user = &f;
+    w.slabs.inputs = w.slabs.outputs = 1;
+    w.slabs.input = &from;
+    w.slabs.output = &to;
+    w.slabs.besides = scratch_bytes(window);
+    w.slabs.halo[0] = w.slabs.halo[1] = window / 2;
+    code = wr_walk_check(&w);
+    if (code || w.work.estimate)
+        return code;
+    code = wr_walk_run(&w, prepare(&f));
+    wr_free(f.wires);
+    return code;
+}

@@ -1,0 +1,225 @@
+/* Statistics of an array: least, largest, mean and deviation in one pass.
+ *
+ * Elements become doubles a block at a time; a block has a mean and a sum of squared distances from
+ * it, and two such pairs combine exactly as if all their elements had been there at once (Chan,
+ * Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances").
+ * Nothing large is subtracted from something large, so digits last. Ranks combine in their order,
+ * each for itself, so that all get the same bits. */
+#include <math.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "engine/council.h"
+#include "format/convert.h"
+#include "kernels/walk.h"
+
+enum { BLOCK = 1024, LANES = 8 };
+
+/* Of elements that are numbers; min and max hold nothing where there are none. */
+typedef struct moments {
+    int64_t count, nans;
+    double min, max, mean, squares;
+} moments;
+
+typedef struct reduction {
+    weir_array *array;
+    moments sum;
+} reduction;
+
+static void join(moments *to, const moments *more)
+{
+    const double all = (double)(to->count + more->count);
+    to->nans += more->nans;
+    if (!more->count)
+        return;
+    if (!to->count) {
+        int64_t nans = to->nans;
+        *to = *more;
+        to->nans = nans;
+        return;
+    }
+    const double distance = more->mean - to->mean, share = (double)more->count / all;
+    to->squares += more->squares + distance * distance * ((double)to->count * share);
+    to->mean += distance * share;
+    to->count += more->count;
+    to->min = more->min < to->min ? more->min : to->min;
+    to->max = more->max > to->max ? more->max : to->max;
+}
+
+/* --- a block of doubles --- */
+
+static int drop_nans(double *x, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        double v = x[i];
+        x[kept] = v;
+        kept += v == v;
+    }
+    return kept;
+}
+
+static double sum_of(const double *x, int count)
+{
+    double lane[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] += x[i + k];
+    for (; i < count; i++)
+        sum += x[i];
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
+    return sum;
+}
+
+static double squares_of(const double *x, int count, double mean)
+{
+    double lane[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] += (x[i + k] - mean) * (x[i + k] - mean);
+    for (; i < count; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
+    return sum;
+}
+
+/* Some that repeat do no harm: the last lanes overlap those before. */
+static void find_bounds(const double *x, int count, moments *out)
+{
+    double min[LANES], max[LANES];
+    for (int k = 0; k < LANES; k++)
+        min[k] = max[k] = x[k < count ? k : 0];
+    for (int i = 0; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            min[k] = x[i + k] < min[k] ? x[i + k] : min[k];
+            max[k] = x[i + k] > max[k] ? x[i + k] : max[k];
+        }
+    for (int i = count / LANES * LANES; i < count; i++) {
+        min[0] = x[i] < min[0] ? x[i] : min[0];
+        max[0] = x[i] > max[0] ? x[i] : max[0];
+    }
+    for (int k = 1; k < LANES; k++) {
+        min[0] = min[k] < min[0] ? min[k] : min[0];
+        max[0] = max[k] > max[0] ? max[k] : max[0];
+    }
+    out->min = min[0];
+    out->max = max[0];
+}
+
+static moments measure(double *x, int count)
+{
+    moments m = {.count = drop_nans(x, count)};
+    m.nans = count - m.count;
+    if (!m.count)
+        return m;
+    find_bounds(x, (int)m.count, &m);
+    m.mean = sum_of(x, (int)m.count) / (double)m.count;
+    m.squares = squares_of(x, (int)m.count, m.mean);
+    return m;
+}
+
+/* --- elements --- */
+
+/* f2, which the library does not convert elsewhere. */
+static double widen(const char *at)
+{
+    uint16_t half;
+    memcpy(&half, at, sizeof half);
+    const int exponent = half >> 10 & 31, digits = half & 1023;
+    double v = exponent == 31 ? (digits ? (double)NAN : (double)INFINITY)
+               : exponent     ? ldexp(1024 + digits, exponent - 25)
+                              : ldexp(digits, -24);
+    return half >> 15 ? -v : v;
+}
+
+static void load(const weir_array *array, const char *from, double *to, int count)
+{
+    const int64_t size = array->body.element;
+    if (array->info.type == WEIR_F8)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    else if (array->info.type == WEIR_F2)
+        for (int i = 0; i < count; i++)
+            to[i] = widen(from + i * size);
+    else
+        wr_convert(&(wr_elements){array->info.type, (void *)from, size},
+                   &(wr_elements){WEIR_F8, to, sizeof *to}, count);
+}
+
+static void add_slab(void *user, const weir_slab *slab)
+{
+    reduction *r = user;
+    double x[BLOCK];
+    const char *from = slab->in[0];
+    int64_t elements = 1;
+    for (int d = 0; d < r->array->info.dimensions; d++)
+        elements *= slab->hi[d] - slab->lo[d];
+    for (int64_t at = 0; at < elements; at += BLOCK) {
+        const int count = (int)wr_min(BLOCK, elements - at);
+        load(r->array, from + at * r->array->body.element, x, count);
+        moments m = measure(x, count);
+        join(&r->sum, &m);
+    }
+}
+
+/* --- all ranks --- */
+
+enum { WORDS = sizeof(moments) / sizeof(int64_t), AT_ONCE = WR_COUNCIL_VALUES / WORDS };
+
+/* [collective] Everyone's in rank order: what only one rank says and others leave 0 is that rank's
+ * after an OR. */
+static int join_ranks(weir_array *array, moments *sum)
+{
+    const wr_transport *t = wr_array_transport(array);
+    const moments own = *sum;
+    int code = 0;
+    *sum = (moments){0};
+    for (int first = 0; first < t->size && !code; first += AT_ONCE) {
+        moments said[AT_ONCE] = {0};
+        int64_t words[AT_ONCE * WORDS];
+        if (t->rank >= first && t->rank < first + AT_ONCE)
+            said[t->rank - first] = own;
+        memcpy(words, said, sizeof words);
+        code = wr_council_reduce(&array->file->port.channel, WR_OR, AT_ONCE * WORDS, words);
+        memcpy(said, words, sizeof words);
+        for (int i = 0; i < AT_ONCE; i++)
+            join(sum, &said[i]);
+    }
+    return wr_array_agree(array, code);
+}
+
+/* Where there are infinities the formulae gave inf - inf. */
+static void tell(const moments *m, weir_statistics *out)
+{
+    *out = (weir_statistics){.count = m->count + m->nans, .nans = m->nans};
+    if (!m->count)
+        return;
+    const bool low = isinf(m->min), high = isinf(m->max);
+    out->min = m->min;
+    out->max = m->max;
+    out->mean = low || high ? (low ? m->min : 0) + (high ? m->max : 0) : m->mean;
+    out->deviation = low || high ? (double)NAN : sqrt(m->squares / (double)m->count);
+}
+
+int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work)
+{
+    reduction r = {.array = array};
+    wr_walk w = {.work = wr_work_of(work), .visit = add_slab, .user = &r};
+    if (array->info.type == WEIR_C8 || array->info.type == WEIR_C16)
+        return wr_fail(WEIR_EINVAL, "reduce: %s has complex elements", array->path);
+    w.slabs.inputs = 1;
+    w.slabs.input = &array;
+    w.slabs.deal = !w.work.direct;
+    int code = wr_walk_check(&w);
+    if (code || w.work.estimate)
+        return code;
+    code = wr_walk_run(&w, 0);
+    if (!code)
+        code = join_ranks(array, &r.sum);
+    if (!code)
+        tell(&r.sum, out);
+    return code;
+}
