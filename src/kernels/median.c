@@ -89,12 +89,11 @@ typedef struct filter {
 
 /* A float's bits without sign order like numbers; a sign turns them round, but for what is not a
  * number, where it means nothing and is dropped. */
+#define TURNED(v, most) ((v) < 0 ? (v) ^ (most) : (v))
+#define KEY(v, infinity, most) (((v) & (most)) > (infinity) ? (v) & (most) : TURNED(v, most))
 #define DEFINE_FLOAT(name, type, infinity, most)                                                   \
-    DEFINE_KEYS(to_##name, type,                                                                   \
-                (v[i] & (most)) > (infinity) ? v[i] & (most)                                       \
-                : v[i] < 0                   ? v[i] ^ (most)                                       \
-                                             : v[i])                                                                 \
-    DEFINE_KEYS(from_##name, type, v[i] < 0 ? v[i] ^ (most) : v[i])
+    DEFINE_KEYS(to_##name, type, KEY(v[i], infinity, most))                                        \
+    DEFINE_KEYS(from_##name, type, TURNED(v[i], most))
 
 #define DEFINE_PLAIN(name, type, infinity, most)                                                   \
     static bool is_plain_##name(const char *row, int blocks)                                       \
