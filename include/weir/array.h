@@ -96,9 +96,9 @@ typedef struct weir_array_section {
      * repeated ones. */
     const int64_t *const *index;
     const int64_t *count;
-    /* Instead of all that: so many boxes, box b with indices [box_lo[b * dimensions + d],
-     * box_hi[b * dimensions + d]). They lie in memory one after the other; to be written they must
-     * not overlap. */
+    /* Instead of all that, where box_lo is not NULL: so many boxes, box b with indices
+     * [box_lo[b * dimensions + d], box_hi[b * dimensions + d]). They lie in memory one after
+     * the other; to be written they must not overlap. */
     int64_t boxes;
     const int64_t *box_lo, *box_hi;
     int local; /* 0: indices of the whole array; m + 1: of local array m */
@@ -166,8 +166,7 @@ WEIR_API int weir_array_write_distributed(weir_array *array, const weir_distribu
 
 /* Reads `wanted`, but copies what `held`, a section read before and still at held_base, has of it;
  * held NULL: nothing. That is found where both give ranges, a step of wanted is a multiple of
- * held's, and both are in the array's type; in a local-array set, where both are of one local
- * array. [local] */
+ * held's, and both are in the array's type. [local] */
 WEIR_API int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
                                    const weir_array_section *held, const void *held_base);
 

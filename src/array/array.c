@@ -67,11 +67,22 @@ static void let_go(weir_array *a)
     wr_array_leave(a);
 }
 
-/* An error that names no file is about the array itself. */
-static int blame(int code, const char *path)
+int wr_array_check_alive(const weir_array *a)
 {
-    if (code && !*weir_error_last()->file)
-        wr_error_note_file(path, -1);
+    if (a->world)
+        return 0;
+    wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    return wr_blame(WEIR_ETRANSPORT, a->path);
+}
+
+int wr_array_check_pair(const weir_array *a, const weir_array *b)
+{
+    int code = wr_array_check_alive(a);
+    if (!code)
+        code = wr_array_check_alive(b);
+    if (!code && a->world != b->world)
+        code =
+            wr_blame(wr_fail(WEIR_EINVAL, "%s is open on another communicator", a->path), b->path);
     return code;
 }
 
@@ -200,8 +211,11 @@ static int give_birth(weir_array *a, const wr_description *d, birth *b)
         code = wr_array_invent(a->path, b->made, sizeof b->made, tag);
     if (code)
         return code;
-    if (!a->info.members)
-        return wr_npy_make(b->made, d);
+    code = a->info.members ? wr_path_make_folder(b->made, true) : wr_npy_make(b->made, d);
+    if (code)
+        *b->made = 0; /* nothing of ours is there */
+    if (code || !a->info.members)
+        return code;
     const char *slash = strrchr(a->path, '/');
     if (a->set.disks > 1 || strcmp(a->set.disk[0], ".") != 0)
         snprintf(a->set.name, sizeof a->set.name, "%.80s-%s",
@@ -222,7 +236,7 @@ static int make(weir_array *a, const wr_description *d)
     if (!code)
         code = wr_council_tell(&a->world->council, &b, sizeof b);
     if (code) {
-        if (*b.made && t->rank == 0 && weir_error_last()->code != WEIR_EEXIST)
+        if (*b.made && t->rank == 0)
             wr_array_remove(b.made);
         return code;
     }
@@ -273,6 +287,13 @@ static uint64_t mix(uint64_t hash, int64_t value)
     return hash ^ hash >> 32;
 }
 
+static uint64_t mix_text(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = mix(hash, text[i]);
+    return hash;
+}
+
 /* [collective] All ranks ask for the same. */
 static int agree_on_info(wr_world *world, const wr_description *d, const weir_array_info *info,
                          const weir_array_options *o, int code)
@@ -289,6 +310,11 @@ static int agree_on_info(wr_world *world, const wr_description *d, const weir_ar
     }
     for (int i = 0; i < info->members && o->map && !code; i++)
         h = mix(h, o->map[i]);
+    for (int i = 0; i < o->disks && o->disk && !code; i++)
+        h = mix_text(h, o->disk[i], strlen(o->disk[i]));
+    static const char zeros[16];
+    if (!code)
+        h = mix_text(h, o->fill ? o->fill : zeros, (size_t)weir_type_bytes(d->type));
     int64_t both[] = {(int64_t)h, (int64_t)~h, code != 0};
     int lost = wr_council_reduce(&world->council, WR_OR, 3, both);
     if (lost || both[2])
@@ -320,7 +346,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     code = agree_on_info(world, &d, info, o, code);
     if (code) {
         let_go(a);
-        return blame(code, path);
+        return wr_blame(code, path);
     }
     settle(a, &d);
     if (info->members)
@@ -333,7 +359,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
         *out = a;
         return 0;
     }
-    blame(code, path);
+    wr_blame(code, path);
     weir_error error = *weir_error_last();
     if (a->made && a->file)
         weir_array_discard(a);
@@ -450,7 +476,7 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
     }
     wr_free(text);
     if (code) {
-        blame(code, path);
+        wr_blame(code, path);
         weir_error error = *weir_error_last();
         let_go(a);
         return wr_error_raise(&error);
@@ -470,22 +496,38 @@ int wr_array_agree(weir_array *a, int code)
 
 /* --- closing --- */
 
-/* [collective] A new array, closed, gets its name, or stays under the one it was made under. */
-static int publish(weir_array *a, bool failed)
+/* The error that an array did not get its name: it tells why, and where the data are. */
+static int tell_where(const weir_array *a, const weir_error *why)
+{
+    char text[WEIR_ERROR_TEXT];
+    weir_error error = *why;
+    snprintf(text, sizeof text, "the array did not get its name: %.200s", why->text);
+    memcpy(error.text, text, sizeof text);
+    wr_error_raise(&error);
+    wr_error_note_file(a->made, -1);
+    return error.code;
+}
+
+/* [collective] A new array, closed with `code` and details, gets its name, or stays under the
+ * one it was made under. */
+static int publish(weir_array *a, int code, bool failed)
 {
     wr_channel *c = &a->world->council;
     int64_t any = failed;
-    int code = wr_council_reduce(c, WR_OR, 1, &any);
-    if (!code && any) {
-        wr_fail(WEIR_EIO,
-                "a write failed, so the array did not get its name; what there is is %.150s",
-                a->made);
-        wr_error_note_file(a->path, -1);
-        return WEIR_EIO;
-    }
+    int lost = wr_council_reduce(c, WR_OR, 1, &any);
+    code = code ? code : lost;
+    if (!code && any)
+        code = wr_fail(WEIR_EIO, "a write to it has failed");
     if (!code && a->world->transport->rank == 0)
         code = wr_array_name(a->made, a->path, a->overwrite);
-    return wr_council_agree(c, code);
+    code = wr_council_agree(c, code);
+    if (code) {
+        weir_error why = *weir_error_last();
+        return tell_where(a, &why);
+    }
+    if (a->synced && a->world->transport->rank == 0)
+        code = wr_array_sync_names(a->path, &a->set);
+    return a->synced ? wr_council_agree(c, code) : 0;
 }
 
 /* [collective] Of a new array nothing is left. */
@@ -502,15 +544,11 @@ static int finish(weir_array *a, bool keep)
 {
     bool failed = a->world && wr_file_has_failed(a->file);
     int code = weir_file_close(a->file);
+    if (a->world && a->made && keep)
+        code = publish(a, code, failed || a->spoiled);
     weir_error error = *weir_error_last();
     if (a->world && a->made && !keep)
         destroy(a);
-    else if (a->world && a->made) {
-        int named = publish(a, failed || a->spoiled || code);
-        if (!code && named)
-            error = *weir_error_last();
-        code = code ? code : named;
-    }
     let_go(a);
     return code ? wr_error_raise(&error) : 0;
 }
@@ -547,6 +585,7 @@ int weir_array_discard(weir_array *array)
 
 int weir_array_sync(weir_array *array)
 {
+    array->synced = true;
     return weir_file_sync(array->file);
 }
 

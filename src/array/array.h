@@ -19,6 +19,7 @@ struct weir_array {
     char *path;
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */
     bool overwrite;       /* of a new one */
+    bool synced;          /* its name is to outlast what its data do */
     _Atomic bool spoiled; /* a write of this rank has failed */
     struct wr_block_cache *cache; /* or NULL */
 };
@@ -39,6 +40,12 @@ int wr_array_agree(weir_array *array, int code);
 
 /* Member m of a set as an array of its own in the set's file. */
 wr_body wr_array_member(const weir_array *array, int m);
+
+/* WEIR_ETRANSPORT once MPI has ended. */
+int wr_array_check_alive(const weir_array *array);
+
+/* Both alive, and on the same communicator. */
+int wr_array_check_pair(const weir_array *a, const weir_array *b);
 
 static inline wr_transport *wr_array_transport(const weir_array *array)
 {

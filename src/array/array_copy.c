@@ -66,8 +66,9 @@ static void run(copying *c)
 
 static int check(const weir_array *from, const weir_array *to)
 {
-    if (!from->world || !to->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    int code = wr_array_check_pair(from, to);
+    if (code)
+        return code;
     if (from->info.dimensions != to->info.dimensions ||
         memcmp(from->info.shape, to->info.shape,
                (size_t)from->info.dimensions * sizeof *from->info.shape) != 0)
@@ -111,6 +112,7 @@ int weir_array_copy(weir_array *from, weir_array *to, int64_t memory)
     if (!code) {
         run(&c);
         code = c.error.code ? wr_error_raise(&c.error) : 0;
+        to->spoiled = to->spoiled || code; /* it lacks what could not be read */
     }
     for (int i = 0; i < BUFFERS; i++)
         wr_free(c.memory[i]);

@@ -14,7 +14,7 @@
 
 static const char description[] = "array.json";
 
-static int blame(int code, const char *path)
+int wr_blame(int code, const char *path)
 {
     if (code && !*weir_error_last()->file)
         wr_error_note_file(path, -1);
@@ -55,7 +55,7 @@ int wr_npy_look(const char *path, wr_description *out)
         code = wr_fail(WEIR_EFORMAT,
                        "the file is cut short: it has %lld bytes, its header tells of %lld",
                        (long long)size, (long long)whole);
-    return blame(code, path);
+    return wr_blame(code, path);
 }
 
 int wr_npy_make(const char *path, const wr_description *what)
@@ -95,18 +95,16 @@ int wr_set_make_folders(const char *folder, const wr_set *set)
 {
     char path[WR_PATH], *text = NULL;
     int64_t length;
-    int code = wr_path_make_folder(folder, true);
+    int code = wr_set_print(set, &text, &length);
+    if (!code)
+        code = wr_path_join(folder, description, path, sizeof path);
+    if (!code)
+        code = wr_path_write(path, text, length, true); /* first: who removes the set reads it */
     for (int i = 0; i < set->disks && !code; i++) {
         code = set_folder_disk(folder, set, i, path);
         if (!code)
             code = wr_path_make_folder(path, false);
     }
-    if (!code)
-        code = wr_set_print(set, &text, &length);
-    if (!code)
-        code = wr_path_join(folder, description, path, sizeof path);
-    if (!code)
-        code = wr_path_write(path, text, length, true);
     wr_free(text);
     return code;
 }
@@ -146,7 +144,7 @@ static int check_member(const char *folder, const wr_set *set, int m, wr_descrip
     if (!is_alike(found, &wanted))
         code = wr_fail(WEIR_EFORMAT, "this is not local array %d of %s: type or shape differ", m,
                        folder);
-    return blame(code, path);
+    return wr_blame(code, path);
 }
 
 int wr_set_check_members(const char *folder, const wr_set *set, int rank, int ranks, int64_t *skip,
@@ -187,15 +185,23 @@ int wr_set_members(const char *folder, const wr_set *set, const int64_t *skip, w
 
 /* --- names --- */
 
+/* Whether a disk is a folder of the set's own: others are not ours to remove. */
+static bool is_inside(const char *disk)
+{
+    while (disk[0] == '.' && disk[1] == '/')
+        disk += 2;
+    return *disk && *disk != '/' && strcmp(disk, ".") != 0 && strcmp(disk, "..") != 0 &&
+           strncmp(disk, "../", 3) != 0;
+}
+
 static void remove_set(const char *folder, const wr_set *set)
 {
     char path[WR_PATH];
     for (int m = 0; m < set->members; m++)
         if (!wr_member_path(folder, set, m, path, sizeof path))
             wr_path_remove(path);
-    for (int i = 0; i < set->disks; i++) /* its own only: others are not empty, or not inside */
-        if (set->disk[i][0] != '/' && set->disk[i][0] != '.' &&
-            !set_folder_disk(folder, set, i, path))
+    for (int i = 0; i < set->disks; i++)
+        if (is_inside(set->disk[i]) && !set_folder_disk(folder, set, i, path))
             wr_path_remove(path);
 }
 
@@ -220,10 +226,27 @@ void wr_array_remove(const char *path)
     wr_error_raise(&error);
 }
 
+/* Whether what is there begins as an array does, damaged or not; so does an empty file. */
+static int looks_like_array(const char *path, bool *array)
+{
+    char json[WR_PATH], start[WR_NPY_START];
+    int64_t got, size, length;
+    bool folder;
+    int code = wr_path_is_folder(path, &folder);
+    if (code)
+        return code;
+    if (folder) {
+        code = wr_path_join(path, description, json, sizeof json);
+        return code ? code : wr_path_exists(json, array);
+    }
+    code = wr_path_head(path, sizeof start, start, &got, &size);
+    *array = !code && (!size || !wr_npy_measure(start, got, &length) || got < WR_NPY_START);
+    return code == WEIR_EFORMAT ? 0 : code;
+}
+
 int wr_array_may_be_made(const char *path, bool overwrite)
 {
-    char json[WR_PATH];
-    bool exists = false, folder = false, set = false;
+    bool exists = false, array = false;
     int code = wr_path_exists(path, &exists);
     if (code || !exists)
         return code;
@@ -231,14 +254,30 @@ int wr_array_may_be_made(const char *path, bool overwrite)
         code =
             wr_fail(WEIR_EEXIST, "there is something of that name; overwriting was not asked for");
     if (!code)
-        code = wr_path_is_folder(path, &folder);
-    if (!code && folder)
-        code = wr_path_join(path, description, json, sizeof json);
-    if (!code && folder)
-        code = wr_path_exists(json, &set);
-    if (!code && folder && !set)
-        code = wr_fail(WEIR_EEXIST, "a folder that is no array is not overwritten");
-    return blame(code, path);
+        code = looks_like_array(path, &array);
+    if (!code && !array)
+        code = wr_fail(WEIR_EEXIST, "what has that name is no array, and is left alone");
+    return wr_blame(code, path);
+}
+
+/* Where names cannot be exchanged at once: for a moment there is nothing of that name. */
+static int exchange_in_steps(const char *made, const char *path)
+{
+    char aside[WR_PATH];
+    int length = snprintf(aside, sizeof aside, "%s.old", made);
+    if (length >= (int)sizeof aside)
+        return wr_fail(WEIR_ERANGE, "the name is too long");
+    int code = wr_path_rename(path, aside, false);
+    if (code)
+        return code;
+    code = wr_path_rename(made, path, false);
+    if (code) {
+        weir_error error = *weir_error_last();
+        wr_path_rename(aside, path, false);
+        return wr_error_raise(&error);
+    }
+    wr_array_remove(aside);
+    return 0;
 }
 
 int wr_array_name(const char *made, const char *path, bool overwrite)
@@ -255,8 +294,27 @@ int wr_array_name(const char *made, const char *path, bool overwrite)
         code = wr_path_exchange(made, path);
         if (!code)
             wr_array_remove(made); /* the old one has that name now */
+        else if (code == WEIR_EUNSUPPORTED)
+            code = exchange_in_steps(made, path);
     } else {
         code = wr_path_rename(made, path, overwrite);
+    }
+    return code;
+}
+
+int wr_array_sync_names(const char *path, const wr_set *set)
+{
+    char at[WR_PATH], disk[WR_PATH];
+    int code = wr_path_sync_folder(path);
+    for (int i = -1; i < set->disks && !code; i++) { /* -1: the folder itself */
+        if (!set->disks)
+            break;
+        code = i < 0 ? wr_path_join(path, description, at, sizeof at)
+                     : set_folder_disk(path, set, i, disk);
+        if (!code && i >= 0)
+            code = wr_path_join(disk, set->name, at, sizeof at);
+        if (!code)
+            code = wr_path_sync_folder(at);
     }
     return code;
 }
@@ -272,7 +330,7 @@ int wr_array_invent(const char *path, char *made, int64_t room, char tag[WR_TAG]
         length--;
     snprintf(tag, WR_TAG, "%08x", (unsigned)(mixed ^ mixed >> 32));
     if (length == 0 || (int64_t)length + 32 > room)
-        return blame(wr_fail(WEIR_EINVAL, "no name for an array"), path);
+        return wr_blame(wr_fail(WEIR_EINVAL, "no name for an array"), path);
     snprintf(made, (size_t)room, "%.*s.partial-%s", (int)length, path, tag);
     return 0;
 }

@@ -6,6 +6,9 @@
 #include "format/set_json.h"
 #include "storage/storage.h"
 
+/* An error that names no file is about `path`; returns `code`. */
+int wr_blame(int code, const char *path);
+
 /* The header of a .npy file; its data must be there as a whole. Errors name the file. */
 int wr_npy_look(const char *path, wr_description *out);
 
@@ -18,8 +21,8 @@ int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int6
 /* What each member holds; `what` is the whole set's but for shape and bytes. */
 void wr_member_describe(const wr_set *set, int m, wr_description *what);
 
-/* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0 makes
- * folders and the description too, and goes first. */
+/* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0
+ * makes the description and the disks' folders, in a folder that is there, and goes first. */
 int wr_set_make_folders(const char *folder, const wr_set *set);
 int wr_set_make_members(const char *folder, const wr_set *set, int rank, int ranks);
 
@@ -42,6 +45,9 @@ int wr_array_name(const char *made, const char *path, bool overwrite);
 
 /* WEIR_EEXIST if there is something that must not be replaced, or that is no array. */
 int wr_array_may_be_made(const char *path, bool overwrite);
+
+/* The names of an array, and of its members if there are any, outlast a power failure. */
+int wr_array_sync_names(const char *path, const wr_set *set);
 
 /* A name beside `path` that nobody else uses, and `tag`, what makes it so. */
 enum { WR_TAG = 17 };

@@ -15,7 +15,17 @@ int64_t wr_axis_place(const wr_axis *x, int64_t k)
 {
     if (x->place)
         return x->place[k];
-    return x->reversed ? x->total - 1 - k : k;
+    return x->reversed ? x->mirror - k : k;
+}
+
+wr_axis wr_axis_part(const wr_axis *x, int64_t first, int64_t total)
+{
+    wr_axis part = *x;
+    part.lo += first * x->step;
+    part.total = part.count = total;
+    part.pieces = 1;
+    part.piece[0] = (wr_places){first, total, 1, 0};
+    return part;
 }
 
 bool wr_body_settle(wr_body *f, bool columns)
@@ -112,11 +122,31 @@ static int grow_file(weir_pattern **p, const wr_axis *x, int64_t stride)
     return code;
 }
 
+static int grow_pieces(weir_pattern **p, const wr_axis *x, int64_t stride)
+{
+    weir_pattern *part[3] = {NULL, NULL, NULL}, *made = NULL;
+    int64_t offset[3] = {0};
+    int code = 0;
+    for (int i = 0; i < x->pieces && !code; i++) {
+        const wr_places *places = &x->piece[i];
+        offset[i] = places->first * stride;
+        code = weir_pattern_repeat(*p, places->count, stride, &part[i]);
+        if (!code && places->blocks > 1)
+            code = repeat(&part[i], places->blocks, places->jump * stride);
+    }
+    if (!code)
+        code = weir_pattern_concat(x->pieces, offset, (const weir_pattern *const *)part, &made);
+    for (int i = 0; i < x->pieces; i++)
+        weir_pattern_free(part[i]);
+    return replace(p, code, made);
+}
+
 static int grow_memory(weir_pattern **p, const wr_axis *x, int64_t stride)
 {
+    const int64_t step = x->reversed ? -stride : stride;
     if (x->place)
         return scatter(p, x->total, x->place, stride);
-    return repeat(p, x->total, x->reversed ? -stride : stride);
+    return x->pieces ? grow_pieces(p, x, step) : repeat(p, x->total, step);
 }
 
 /* Where the first element of each side is. */
@@ -127,7 +157,7 @@ static void find_starts(const wr_body *f, const wr_axis *axes, const wr_layout *
     *memory = l->offset;
     for (int i = 0; i < f->dimensions; i++) {
         *file += axes[i].index ? 0 : axes[i].lo * f->stride[i];
-        *memory += axes[i].reversed ? (axes[i].total - 1) * l->stride[i] : 0;
+        *memory += axes[i].reversed ? axes[i].mirror * l->stride[i] : 0;
     }
 }
 
@@ -196,21 +226,42 @@ static void release_shell(shell *s)
     weir_pattern_free(s->rest);
 }
 
-/* One more dimension, of `total` indices `stride` bytes apart: before lo and from hi on there is
- * everything, between them what is around the inside. */
-static int grow_shell(shell *s, int64_t total, int64_t lo, int64_t hi, int64_t stride)
+/* `inner` for each index of an axis, on one side. */
+static int along(const weir_pattern *inner, const wr_axis *x, int64_t stride, bool in_memory,
+                 weir_pattern **out)
 {
-    const int64_t count[] = {lo, hi - lo, total - hi}, offset[] = {0, lo * stride, hi * stride};
-    weir_pattern *part[3] = {NULL, NULL, NULL}, *made = NULL;
-    int code = 0;
-    for (int i = 0; i < 3 && !code; i++)
-        code = weir_pattern_repeat(i == 1 ? s->rest : s->whole, count[i], stride, &part[i]);
+    int64_t start = x->index ? 0 : x->lo;
+    if (in_memory)
+        start = x->reversed ? x->mirror : 0;
+    *out = NULL;
+    if (!x->total)
+        return weir_pattern_contiguous(0, 0, out);
+    int code = weir_pattern_concat(1, NULL, &inner, out);
     if (!code)
-        code = weir_pattern_concat(3, offset, (const weir_pattern *const *)part, &made);
+        code = (in_memory ? grow_memory : grow_file)(out, x, stride);
+    return code ? code : move_by(out, start * stride);
+}
+
+/* One more dimension: before and behind the range there is everything, in it what is around the
+ * inside. */
+static int grow_shell(shell *s, const wr_cuts *cuts, int64_t stride, bool in_memory)
+{
+    weir_pattern *part[3] = {NULL, NULL, NULL}, *whole = NULL, *made = NULL;
+    int code = along(s->whole, &cuts->before, stride, in_memory, &part[0]);
+    if (!code)
+        code = along(s->rest, &cuts->in, stride, in_memory, &part[1]);
+    if (!code)
+        code = along(s->whole, &cuts->behind, stride, in_memory, &part[2]);
+    if (!code)
+        code = along(s->whole, &cuts->all, stride, in_memory, &whole);
+    if (!code)
+        code = weir_pattern_concat(3, NULL, (const weir_pattern *const *)part, &made);
     for (int i = 0; i < 3; i++)
         weir_pattern_free(part[i]);
     code = replace(&s->rest, code, made);
-    return code ? code : repeat(&s->whole, total, stride);
+    if (code)
+        weir_pattern_free(whole);
+    return code ? code : replace(&s->whole, 0, whole);
 }
 
 static int start_shell(shell *s, int64_t element)
@@ -219,27 +270,22 @@ static int start_shell(shell *s, int64_t element)
     return code ? code : weir_pattern_contiguous(0, 0, &s->rest);
 }
 
-int wr_axes_rest(const wr_body *f, const wr_axis *axes, const wr_layout *l, const int64_t *skip_lo,
-                 const int64_t *skip_hi, wr_pair *out)
+int wr_axes_rest(const wr_body *f, const wr_cuts *cuts, const wr_layout *l, wr_pair *out)
 {
     shell file = {0}, memory = {0};
-    int64_t file_start, memory_start;
     int code = start_shell(&file, f->element);
     if (!code)
         code = start_shell(&memory, l->element);
     for (int i = f->dimensions - 1; i >= 0 && !code; i--) {
         int d = f->order[i];
-        const wr_axis *x = &axes[d];
-        code = grow_shell(&file, x->total, skip_lo[d], skip_hi[d], x->step * f->stride[d]);
+        code = grow_shell(&file, &cuts[d], f->stride[d], false);
         if (!code)
-            code = grow_shell(&memory, x->total, skip_lo[d], skip_hi[d],
-                              x->reversed ? -l->stride[d] : l->stride[d]);
+            code = grow_shell(&memory, &cuts[d], l->stride[d], true);
     }
-    find_starts(f, axes, l, &file_start, &memory_start);
     if (!code)
-        code = move_by(&file.rest, file_start);
+        code = move_by(&file.rest, f->offset);
     if (!code)
-        code = move_by(&memory.rest, memory_start);
+        code = move_by(&memory.rest, l->offset);
     *out = code ? (wr_pair){0} : (wr_pair){file.rest, memory.rest};
     if (!code)
         file.rest = memory.rest = NULL;

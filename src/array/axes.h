@@ -11,6 +11,11 @@
 #include "base/memory.h"
 #include "weir/pattern.h"
 
+/* Places in memory: `blocks` times `count` in a row, one time every `jump`. */
+typedef struct wr_places {
+    int64_t first, count, blocks, jump;
+} wr_places;
+
 /* Indices of one dimension, ascending, each once: `blocks` blocks of `count` indices `step` apart,
  * one every `jump` indices, and `tail` indices of one more; or a list. The k-th of them is at place
  * k in memory, unless it says otherwise. */
@@ -20,13 +25,20 @@ typedef struct wr_axis {
     int64_t blocks, jump, tail;
     const int64_t *index; /* or NULL: a list */
     const int64_t *place; /* or NULL; for lists only */
-    bool reversed;        /* the k-th is at place total - 1 - k; not for lists */
+    int pieces;           /* or 0: places of all that is not a list, one piece after the other */
+    wr_places piece[3];
+    bool reversed;  /* place p is at mirror - p; not for lists */
+    int64_t mirror; /* total - 1, of the axis this one is a part of */
 } wr_axis;
 
 int64_t wr_axis_at(const wr_axis *axis, int64_t k);
 
 /* Place in memory of the k-th. */
 int64_t wr_axis_place(const wr_axis *axis, int64_t k);
+
+/* The k-th for first <= k < first + total, of an axis that is one block; their places are
+ * those they have there. */
+wr_axis wr_axis_part(const wr_axis *axis, int64_t first, int64_t total);
 
 /* How an array lies in a file. */
 typedef struct wr_body {
@@ -61,10 +73,13 @@ bool wr_layout_dense(wr_layout *layout, int dimensions, const int64_t *shape, co
 /* Everything that the axes take. */
 int wr_axes_pair(const wr_body *body, const wr_axis *axes, const wr_layout *layout, wr_pair *out);
 
-/* Everything but what has, in each dimension, a number in [skip_lo, skip_hi). All axes are single
- * blocks. */
-int wr_axes_rest(const wr_body *body, const wr_axis *axes, const wr_layout *layout,
-                 const int64_t *skip_lo, const int64_t *skip_hi, wr_pair *out);
+/* A dimension's indices before, in and behind a range, and all of them. */
+typedef struct wr_cuts {
+    wr_axis before, in, behind, all;
+} wr_cuts;
+
+/* Everything but what is `in` in all dimensions. */
+int wr_axes_rest(const wr_body *body, const wr_cuts *cuts, const wr_layout *layout, wr_pair *out);
 
 /* Joins the pairs, which ascend in the file, and releases them. */
 int wr_pairs_join(int64_t count, wr_pair *pairs, wr_pair *out);

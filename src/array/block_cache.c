@@ -155,12 +155,12 @@ int wr_block_cache_read(weir_array *array, const wr_access_request *a)
     return code;
 }
 
-void wr_block_cache_drop(wr_block_cache *c, const wr_access_request *a)
+void wr_block_cache_drop(wr_block_cache *c, const weir_pattern *written)
 {
     int64_t lo, hi;
-    if (!c || a->begin == a->end)
+    if (!c || !written || !weir_pattern_bytes(written))
         return;
-    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+    weir_pattern_bounds(written, &lo, &hi);
     pthread_mutex_lock(&c->lock);
     for (int64_t i = 0; i < c->capacity; i++) {
         block *b = &c->blocks[i];

@@ -17,7 +17,7 @@ void wr_block_cache_free(wr_block_cache *cache);
 /* Reads through the array's cache; what would fill more than half of it goes past it. */
 int wr_block_cache_read(weir_array *array, const wr_access_request *a);
 
-/* What is about to be written is not kept. NULL is fine. */
-void wr_block_cache_drop(wr_block_cache *cache, const wr_access_request *a);
+/* What has been written is not kept. NULL is fine, twice. */
+void wr_block_cache_drop(wr_block_cache *cache, const weir_pattern *written);
 
 #endif

@@ -196,7 +196,7 @@ int wr_mapping_boxes(const weir_array *array, const weir_array_section *s, bool 
     wr_layout layout = {.element = wr_section_element(array, s)};
     stretches all = {.file_element = array->body.element, .memory_element = layout.element};
     int64_t made = 0;
-    if (s->boxes < 0 || !s->box_lo || !s->box_hi || s->stride)
+    if (s->boxes < 0 || (s->boxes && (!s->box_lo || !s->box_hi)) || s->stride)
         return wr_fail(WEIR_EINVAL, "%lld boxes without bounds, or with strides in memory",
                        (long long)s->boxes);
     wr_pair *pairs = wr_alloc_array(s->boxes, sizeof *pairs);

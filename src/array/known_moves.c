@@ -51,8 +51,8 @@ static int check(const wish *w)
 
 static int run(wish *w, const void *base)
 {
-    if (!w->array->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    if (wr_array_check_alive(w->array))
+        return WEIR_ETRANSPORT;
     const wr_transport *t = wr_array_transport(w->array);
     wr_known known = {.pattern = pattern_of, .user = w};
     wr_move m = {.array = w->array, .direction = w->write ? WR_WRITE : WR_READ, .together = true};

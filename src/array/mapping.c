@@ -1,11 +1,11 @@
-/* Sections become axes, axes become patterns; in a local-array set, one pair for each member that
- * a section touches. */
+/* Sections become axes, axes become patterns. */
 #include "array/mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "array/distribution.h"
+#include "array/member_axes.h"
 #include "base/arith.h"
 
 void wr_mapping_release(wr_mapping *m)
@@ -72,6 +72,7 @@ static int range_axis(const weir_array_section *s, int d, int64_t n, wr_axis *ou
         return refuse_index(lo < 0 || lo >= n ? lo : last, d, n);
     out->lo = wr_min(lo, last);
     out->reversed = step < 0 && count > 1;
+    out->mirror = count - 1;
     return 0;
 }
 
@@ -178,85 +179,6 @@ void wr_axes_release(wr_axes *axes)
     wr_arena_release(&axes->memory);
 }
 
-/* --- members --- */
-
-/* The indices of an axis that a place of the grid has, by its own count, and where each belongs. */
-static int member_axis(const wr_axis *x, const weir_distribution *d, int dimension, int64_t n,
-                       wr_arena *memory, wr_axis *out)
-{
-    const int64_t grid = wr_distribution_grid(d, dimension);
-    const int64_t block = wr_distribution_block(d, dimension, n);
-    int64_t *used = wr_arena_alloc(memory, 2 * grid * (int64_t)sizeof *used);
-    int64_t *words = wr_arena_alloc(memory, 2 * wr_max(1, x->total) * (int64_t)sizeof *words);
-    if (!used || !words)
-        return WEIR_ENOMEM;
-    int64_t *first = used + grid;
-    memset(used, 0, (size_t)grid * sizeof *used);
-    for (int64_t k = 0; k < x->total; k++)
-        used[wr_axis_at(x, k) / block % grid]++;
-    for (int64_t g = 0, at = 0; g < grid; at += 2 * used[g++]) {
-        first[g] = at;
-        out[g] = (wr_axis){.index = words + at, .place = words + at + used[g]};
-    }
-    for (int64_t k = 0; k < x->total; k++) {
-        int64_t i = wr_axis_at(x, k), g = i / block % grid, at = out[g].total++;
-        words[first[g] + at] = i / block / grid * block + i % block;
-        words[first[g] + used[g] + at] = wr_axis_place(x, k);
-    }
-    return 0;
-}
-
-/* A walk over the members that a section touches. */
-typedef struct members {
-    const weir_array *array;
-    const wr_layout *layout;
-    wr_arena memory;
-    wr_axis *axis[WEIR_MAX_DIMENSIONS]; /* by place of the grid */
-    int64_t count, room;
-    wr_pair *pairs;
-} members;
-
-static int add_member(members *m, int member)
-{
-    const weir_distribution *d = &m->array->info.distribution;
-    int place[WEIR_MAX_DIMENSIONS];
-    wr_axis axes[WEIR_MAX_DIMENSIONS];
-    wr_distribution_place(d, m->array->info.dimensions, member, place);
-    for (int i = 0; i < m->array->info.dimensions; i++) {
-        axes[i] = m->axis[i][place[i]];
-        if (!axes[i].total)
-            return 0;
-    }
-    int code = wr_grow((void **)&m->pairs, &m->room, m->count + 1, sizeof *m->pairs);
-    wr_body body = wr_array_member(m->array, member);
-    return code ? code : wr_axes_pair(&body, axes, m->layout, &m->pairs[m->count++]);
-}
-
-static int members_pair(const weir_array *array, const wr_axis *axes, const wr_layout *layout,
-                        wr_pair *out)
-{
-    members m = {.array = array, .layout = layout};
-    const weir_array_info *info = &array->info;
-    int code = 0;
-    for (int d = 0; d < info->dimensions && !code; d++) {
-        int grid = wr_distribution_grid(&info->distribution, d);
-        m.axis[d] = wr_arena_alloc(&m.memory, grid * (int64_t)sizeof(wr_axis));
-        code = m.axis[d] ? member_axis(&axes[d], &info->distribution, d, info->shape[d], &m.memory,
-                                       m.axis[d])
-                         : WEIR_ENOMEM;
-    }
-    for (int i = 0; i < info->members && !code; i++)
-        code = add_member(&m, i);
-    if (!code)
-        code = wr_pairs_join(m.count, m.pairs, out);
-    else
-        while (m.count)
-            wr_pair_release(&m.pairs[--m.count]);
-    wr_free(m.pairs);
-    wr_arena_release(&m.memory);
-    return code;
-}
-
 wr_body wr_array_member(const weir_array *array, int m)
 {
     const weir_array_info *info = &array->info;
@@ -287,7 +209,7 @@ int wr_axes_place(const weir_array *array, const wr_body *body, bool whole, cons
                   wr_pair *out)
 {
     if (array->info.members && whole)
-        return members_pair(array, axes->axis, &axes->layout, out);
+        return wr_members_pair(array, axes->axis, &axes->layout, out);
     return wr_axes_pair(body, axes->axis, &axes->layout, out);
 }
 
@@ -385,8 +307,8 @@ int wr_mapping_build(const weir_array *array, const weir_array_section *s, bool 
     int code = wr_section_body(array, s, &body);
     if (code)
         return code;
-    code = s->boxes ? wr_mapping_boxes(array, s, write, out)
-                    : build_ranges(array, &body, s, write, out);
+    code = s->boxes || s->box_lo || s->box_hi ? wr_mapping_boxes(array, s, write, out)
+                                              : build_ranges(array, &body, s, write, out);
     if (code)
         wr_mapping_release(out);
     return code;

@@ -110,8 +110,11 @@ wr_access_request wr_move_request(wr_move *m)
 
 int wr_move_finish(wr_move *m, int code)
 {
-    if (m->direction == WR_WRITE && code && code != WEIR_EINVAL && code != WEIR_EDISAGREE)
-        m->array->spoiled = true; /* what was refused changed nothing */
+    if (m->direction == WR_WRITE) {
+        if (wr_write_spoils(code))
+            m->array->spoiled = true;
+        wr_block_cache_drop(m->array->cache, m->mapping.pair.file);
+    }
     if (!code && m->direction == WR_READ && m->mapping.elements) {
         if (m->staging) {
             swap_staged(m);
@@ -132,8 +135,6 @@ int wr_move_run(wr_move *m, const wr_known *known, int code)
     int64_t count;
     wr_access_request a = wr_move_request(m);
     a.known = known;
-    if (m->direction == WR_WRITE)
-        wr_block_cache_drop(m->array->cache, &a);
     if (!code && !m->together && m->direction == WR_READ && m->array->cache)
         code = wr_block_cache_read(m->array, &a);
     else
@@ -162,8 +163,7 @@ static wr_move *keep(const wr_move *m)
     return kept;
 }
 
-/* Starts, or begins where `out` is NULL. */
-static int launch(const wr_move *m, int code, weir_request **out)
+int wr_move_start(const wr_move *m, int code, weir_request **out)
 {
     wr_move *kept = keep(m), failed = *m;
     if (!kept) {
@@ -174,8 +174,6 @@ static int launch(const wr_move *m, int code, weir_request **out)
     wr_start how = {.together = m->together, .form = out ? WR_NONBLOCKING : WR_SPLIT, .code = code};
     if (kept)
         how.after = (wr_after){after_move, kept};
-    if (m->direction == WR_WRITE)
-        wr_block_cache_drop(m->array->cache, &a);
     int started = out ? wr_file_start(m->array->file, &a, &how, out)
                       : wr_file_begin(m->array->file, &a, &how);
     if (started && kept)
@@ -185,11 +183,6 @@ static int launch(const wr_move *m, int code, weir_request **out)
         wr_move_finish(&failed, WEIR_ENOMEM);
     }
     return started;
-}
-
-int wr_move_start(const wr_move *m, int code, weir_request **out)
-{
-    return launch(m, code, out);
 }
 
 /* --- the public forms --- */
@@ -223,7 +216,7 @@ int wr_array_start(weir_array *array, const weir_array_section *s, const void *b
         wr_error_note_file(array->path, -1);
         return wr_move_finish(&m, code);
     }
-    return launch(&m, code, out);
+    return wr_move_start(&m, code, out);
 }
 
 static wr_move move_of(enum wr_direction direction, bool together)

@@ -35,7 +35,7 @@ int wr_move_run(wr_move *move, const wr_known *known, int code);
 int wr_array_start(weir_array *array, const weir_array_section *section, const void *base,
                    wr_move how, weir_request **out);
 
-/* One that is waited for; copies the move. */
+/* One that is waited for, or, out NULL, a split one; copies the move. */
 int wr_move_start(const wr_move *move, int code, weir_request **out);
 
 #endif

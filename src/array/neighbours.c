@@ -83,8 +83,8 @@ static int check(const weir_array *array, const weir_shift *s, const weir_distri
 
 int weir_array_shift(weir_array *array, const weir_shift *shift, void *base, int64_t *shape)
 {
-    if (!array->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    if (wr_array_check_alive(array))
+        return WEIR_ETRANSPORT;
     const int dimensions = array->info.dimensions, rank = wr_array_transport(array)->rank;
     boundary b = {.array = array, .shift = shift};
     wr_arena memory = {0};

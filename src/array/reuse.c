@@ -1,6 +1,7 @@
 /* Read with reuse: what is in memory already is copied, the rest around it is read. */
 #include "array/reuse.h"
 
+#include "array/member_axes.h"
 #include "array/moves.h"
 #include "base/arith.h"
 
@@ -32,7 +33,7 @@ static bool find_common(const wr_axis *wanted, const wr_axis *held, common *out)
 /* Where in memory number `first` of a dimension is, and how far it is to the next. */
 static void walk(const wr_axis *x, int64_t first, int64_t pace, int64_t *offset, int64_t *stride)
 {
-    *offset += *stride * (x->reversed ? x->total - 1 - first : first);
+    *offset += *stride * (x->reversed ? x->mirror - first : first);
     *stride = x->reversed ? -*stride * pace : *stride * pace;
 }
 
@@ -61,8 +62,7 @@ static int copy_common(const wr_axes *wanted, char *base, const wr_axes *held, c
 
 static bool is_plain(const weir_array *array, const weir_array_section *s)
 {
-    return !s->boxes && (!s->type || s->type == array->info.type) &&
-           (s->local || !array->info.members);
+    return !s->boxes && !s->box_lo && (!s->type || s->type == array->info.type);
 }
 
 /* Two sections of one array, and what they have in common. */
@@ -118,7 +118,7 @@ int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
                       const weir_array_section *held, wr_mapping *out)
 {
     meeting m;
-    int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS];
+    wr_cuts cuts[WEIR_MAX_DIMENSIONS];
     int code = meet(array, wanted, held, &m);
     if (code < 0)
         return code;
@@ -126,10 +126,14 @@ int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
         return wr_mapping_build(array, wanted, false, out);
     *out = (wr_mapping){0};
     for (int d = 0; d < m.body.dimensions; d++) {
-        lo[d] = m.both[d].want;
-        hi[d] = m.both[d].want + m.both[d].count;
+        const wr_axis *x = &m.wanted.axis[d];
+        const int64_t lo = m.both[d].want, hi = lo + m.both[d].count;
+        cuts[d] = (wr_cuts){wr_axis_part(x, 0, lo), wr_axis_part(x, lo, hi - lo),
+                            wr_axis_part(x, hi, x->total - hi), *x};
     }
-    code = wr_axes_rest(&m.body, m.wanted.axis, &m.wanted.layout, lo, hi, &out->pair);
+    code = array->info.members && !wanted->local
+               ? wr_members_rest(array, cuts, &m.wanted.layout, &out->pair)
+               : wr_axes_rest(&m.body, cuts, &m.wanted.layout, &out->pair);
     if (!code)
         out->elements = weir_pattern_bytes(out->pair.file) / m.body.element;
     part(&m);

@@ -11,7 +11,7 @@ typedef struct wr_held {
 } wr_held;
 
 /* The mapping of `wanted`, without what `held` (NULL: nothing) has of it: that is to be copied.
- * What is found is ranges of one array file, or of one member, in the array's type. */
+ * What is found is ranges in the array's type. */
 int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
                       const weir_array_section *held, wr_mapping *out);
 

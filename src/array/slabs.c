@@ -264,8 +264,9 @@ static int check_arrays(const weir_slabs_options *o)
         return wr_fail(WEIR_EINVAL, "a slab loop with %lld bytes besides", (long long)o->besides);
     for (int i = 0; i < o->inputs + o->outputs; i++) {
         const weir_array *a = i < o->inputs ? o->input[i] : o->output[i - o->inputs];
-        if (!a->world)
-            return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+        int code = wr_array_check_pair(lead, a);
+        if (code)
+            return code;
         if (a->info.dimensions != lead->info.dimensions ||
             memcmp(a->info.shape, lead->info.shape,
                    (size_t)lead->info.dimensions * sizeof *lead->info.shape) != 0)
@@ -328,7 +329,7 @@ static int build_shape(const weir_slabs_options *o, int rank, wr_slab_shape *out
     for (int i = 0; i < o->inputs; i++)
         need.in_bytes += r.in * o->input[i]->body.element;
     for (int i = 0; i < o->outputs; i++)
-        need.out_bytes += r.out * o->output[i]->body.element;
+        need.out_bytes += r.out * o->output[i]->body.element * (o->output[i]->info.swapped ? 2 : 1);
     return wr_slab_shape_build(&lead_of(o)->body, &need, out);
 }
 

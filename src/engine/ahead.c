@@ -7,14 +7,14 @@
 /* So much of a file is told of before it is read; of a batch so much at a time, or so many runs. */
 enum { AHEAD = 32 << 20, PART = 1 << 20, RUNS = 1024 };
 
-void wr_batch_cut(wr_batch *b)
+void wr_batch_cut(wr_batch *b, bool together)
 {
-    if (b->count == 1)
-        b->run = wr_min(b->run, PART);
-    else if (b->stride - b->run <= WR_NEAR)
+    if (b->count > 1 && b->stride - b->run <= WR_NEAR)
         b->count = wr_min(b->count, wr_max(1, PART / wr_max(1, b->stride)));
     else
-        b->count = wr_min(b->count, RUNS);
+        b->count = wr_min(b->count, together ? 1 : RUNS);
+    if (b->count == 1)
+        b->run = wr_min(b->run, PART);
 }
 
 int64_t wr_batch_span(const wr_batch *b)
@@ -68,7 +68,7 @@ void wr_ahead_move(wr_ahead *h, int64_t bytes)
     wr_batch b;
     h->used += bytes;
     while (h->storage && h->told - h->used < AHEAD && wr_cursor_peek(&h->cursor, &b)) {
-        wr_batch_cut(&b);
+        wr_batch_cut(&b, false);
         wr_batch_stretches(&b, tell, (void *)h->storage);
         h->told += wr_batch_span(&b);
         wr_cursor_skip(&h->cursor, b.run * b.count);

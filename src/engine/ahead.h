@@ -24,8 +24,9 @@ void wr_ahead_init(wr_ahead *ahead, const wr_port *port, const wr_access_request
 /* `bytes` more of the file have been read: tells of as many more. */
 void wr_ahead_move(wr_ahead *ahead, int64_t bytes);
 
-/* Cuts a batch to what is handled at a time. */
-void wr_batch_cut(wr_batch *b);
+/* Cuts a batch to what is handled at a time: at most 1 MiB of near pieces, or a number of far ones;
+ * `together`: to one stretch. */
+void wr_batch_cut(wr_batch *b, bool together);
 
 /* Calls `visit` for every stretch of a batch, pieces that are near taken together, until it returns
  * false; returns whether it never did. */

@@ -104,7 +104,7 @@ static bool copy_pages(direct *d, int64_t bytes)
     wr_port *port = d->port;
     wr_batch b;
     while (bytes > 0 && wr_cursor_peek(&d->file, &b)) {
-        wr_batch_cut(&b);
+        wr_batch_cut(&b, false);
         if (!wr_batch_stretches(&b, hold, &port->map))
             return false;
         wr_ahead_move(&d->ahead, wr_batch_span(&b));

@@ -116,9 +116,7 @@ static void fill(wr_cold *c, wr_cursor *file, window *w)
     w->used = w->count = 0;
     w->good = true;
     while (!f.full && wr_cursor_peek(file, &b)) {
-        wr_batch_cut(&b);
-        if (b.count > 1 && b.stride - b.run > WR_NEAR)
-            b.count = 1; /* so that a batch is in a window or not */
+        wr_batch_cut(&b, true); /* so that it is in a window or not */
         if (wr_batch_stretches(&b, add_stretch, &f))
             wr_cursor_skip(file, b.run * b.count);
     }
@@ -151,9 +149,7 @@ static void copy(const wr_access_request *a, const window *w, wr_cursor *file, w
     const wr_transfer *piece = w->piece;
     wr_batch b;
     while (wr_cursor_data(file) < w->end && wr_cursor_peek(file, &b)) {
-        wr_batch_cut(&b);
-        if (b.count > 1 && b.stride - b.run > WR_NEAR)
-            b.count = 1;
+        wr_batch_cut(&b, true);
         int64_t hi = b.offset + (b.count - 1) * b.stride + b.run;
         while (piece->offset + piece->run < hi)
             piece++;
@@ -185,5 +181,5 @@ bool wr_cold_read(wr_cold *c, const wr_access_request *a)
         if (wr_task_current())
             wr_task_breathe();
     }
-    return good;
+    return good && wr_cursor_data(&file) == a->end;
 }

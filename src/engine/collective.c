@@ -179,10 +179,10 @@ static int join_nodes(wr_port *port, int64_t kind, int code, bool known, joint *
     if (!first)
         memset(sums, 0, sizeof sums);
     code = wr_allreduce(t, port->channel.tag, WR_MIN, LOW, low);
-    if (!code && !known)
-        code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
     if (!code && low[KIND] != -low[NOT_KIND])
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
+    if (!code && !known)
+        code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
     *all = (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY]};
     if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],

@@ -90,6 +90,13 @@ int wr_file_end(weir_file *file, enum wr_direction direction, bool together, int
 int wr_file_start(weir_file *file, const wr_access_request *a, const wr_start *how,
                   weir_request **out);
 
+/* Whether a write that returned `code` may have left something half written; what was refused has
+ * changed nothing. */
+static inline bool wr_write_spoils(int code)
+{
+    return code && code != WEIR_EINVAL && code != WEIR_EDISAGREE;
+}
+
 /* Waits for all that was started, which stays to be waited for by its owners; whether some of this
  * rank's writing has failed. */
 bool wr_file_has_failed(weir_file *file);

@@ -194,7 +194,7 @@ bool wr_file_has_failed(weir_file *f)
     bool failed = false;
     for (weir_request *r = first_of(f); r; r = r->next) {
         wr_operation_wait(&r->op);
-        failed = failed || (r->op.code && r->op.a.direction == WR_WRITE);
+        failed = failed || (r->op.a.direction == WR_WRITE && wr_write_spoils(r->op.code));
     }
     return failed;
 }

@@ -14,7 +14,7 @@
 #include "transport/local.h"
 
 static const char path[] = "engine-pages.bin";
-enum { BYTES = (5 << 20) + 1234, SLOW = 60 };
+enum { BYTES = (21 << 20) + 1234, SLOW = 60 };
 
 static char content[BYTES];
 
@@ -36,14 +36,14 @@ static void forget_pages(void)
 static weir_pattern *random_pattern(rng *r)
 {
     weir_pattern *inner, *out;
-    static const int64_t runs[] = {1, 8, 24, 4096, 20000, 300000};
-    int64_t run = runs[rng_within(r, 0, 5)], gap = rng_within(r, 0, rng_chance(r, 50) ? 64 : 70000);
+    static const int64_t runs[] = {1, 8, 24, 4096, 20000, 300000, 1200000, 5000000};
+    int64_t run = runs[rng_within(r, 0, 7)], gap = rng_within(r, 0, rng_chance(r, 50) ? 64 : 70000);
     int64_t count = rng_within(r, 1, rng_chance(r, 30) ? 3000 : 5), stride = run + gap;
-    while (count > 1 && count * stride > BYTES / 2)
-        count /= 2;
+    while (count > 1 && count * stride > BYTES)
+        count--;
     int64_t extent = count * stride + rng_within(r, 0, 100000), rows = rng_within(r, 1, 40);
     while (rows > 1 && rows * extent > BYTES)
-        rows /= 2;
+        rows--;
     int64_t room = BYTES - (rows - 1) * extent - count * stride;
     CHECK(!weir_pattern_strided(rng_within(r, 0, room > 0 ? room : 0), count, run, stride, &inner));
     CHECK(!weir_pattern_repeat(inner, rows, extent, &out));
@@ -88,7 +88,7 @@ static void rank_body(wr_transport *t, void *user)
     wr_world *w;
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
-    for (int64_t i = 0, cases = test_cases(200, 5000); i < cases; i++) {
+    for (int64_t i = 0, cases = test_cases(25, 5000); i < cases; i++) {
         weir_file *f;
         check_case(i);
         check_within(SLOW);
