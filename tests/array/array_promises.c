@@ -1,6 +1,6 @@
-/* What the interface promises where calls go wrong: ranks that ask for different things, copies that
- * fail, writes that are refused, folders that a failed creation has made, lists of nothing. Ranks
- * are threads. */
+/* What the interface promises where calls go wrong: ranks that ask for different things, copies
+ * that fail, writes that are refused, folders that a failed creation has made, lists of nothing.
+ * Ranks are threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
