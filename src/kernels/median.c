@@ -17,20 +17,19 @@ _Static_assert(ROW >= WIRE + (WR_WINDOW_MOST - 1) * 8, "a row has all columns of
 
 /* Wires begin every `wire` bytes and have so many blocks. */
 typedef void run_function(const wr_network *network, char *wires, int64_t wire, int blocks);
-typedef void key_function(char *row, int blocks);
+typedef void key_function(void *row, int blocks);
 
 /* How a type is ordered. */
 typedef struct order {
     key_function *to_keys, *from_keys;             /* or NULL: elements are keys */
     run_function *run;                             /* on keys */
-    bool (*is_plain)(const char *row, int blocks); /* or NULL: never */
+    bool (*is_plain)(const void *row, int blocks); /* or NULL: never */
     run_function *run_plain;                       /* on elements of rows that are */
 } order;
 
 typedef struct filter {
     const weir_array *from;
-    int window;
-    int64_t element;
+    int64_t window, element;
     const order *order;
     wr_network sort, median;
     char *rows, *wires; /* of a strip, and of the network */
@@ -39,52 +38,54 @@ typedef struct filter {
 /* --- orders --- */
 
 #define DEFINE_KEEP(name, type, each)                                                              \
-    static inline void keep_low_##name(type *restrict low, const type *restrict high)              \
+    static void keep_low_##name(type low[restrict], const type high[restrict], int blocks)         \
     {                                                                                              \
-        for (int i = 0; i < (each); i++)                                                           \
-            low[i] = low[i] < high[i] ? low[i] : high[i];                                          \
+        for (int k = 0; k < blocks * (each); k += (each))                                          \
+            for (int i = k; i < k + (each); i++)                                                   \
+                low[i] = low[i] < high[i] ? low[i] : high[i];                                      \
     }                                                                                              \
-    static inline void keep_high_##name(const type *restrict low, type *restrict high)             \
+    static void keep_high_##name(const type low[restrict], type high[restrict], int blocks)        \
     {                                                                                              \
-        for (int i = 0; i < (each); i++)                                                           \
-            high[i] = low[i] > high[i] ? low[i] : high[i];                                         \
+        for (int k = 0; k < blocks * (each); k += (each))                                          \
+            for (int i = k; i < k + (each); i++)                                                   \
+                high[i] = low[i] > high[i] ? low[i] : high[i];                                     \
     }                                                                                              \
-    static inline void keep_both_##name(type *restrict low, type *restrict high)                   \
+    static void keep_both_##name(type low[restrict], type high[restrict], int blocks)              \
     {                                                                                              \
-        for (int i = 0; i < (each); i++) {                                                         \
-            type a = low[i], b = high[i];                                                          \
-            low[i] = a < b ? a : b;                                                                \
-            high[i] = a > b ? a : b;                                                               \
-        }                                                                                          \
+        for (int k = 0; k < blocks * (each); k += (each))                                          \
+            for (int i = k; i < k + (each); i++) {                                                 \
+                type a = low[i], b = high[i];                                                      \
+                low[i] = a < b ? a : b;                                                            \
+                high[i] = a > b ? a : b;                                                           \
+            }                                                                                      \
     }
 
 #define DEFINE_RUN(name, type)                                                                     \
     DEFINE_KEEP(name, type, (int)(BLOCK / sizeof(type)))                                           \
     static void run_##name(const wr_network *n, char *wires, int64_t wire, int blocks)             \
     {                                                                                              \
-        const int64_t each = BLOCK / sizeof(type), end = blocks * each;                            \
         for (int i = 0; i < n->count; i++) {                                                       \
-            type *low = (type *)(void *)(wires + n->at[i].low * wire);                             \
-            type *high = (type *)(void *)(wires + n->at[i].high * wire);                           \
+            void *low = wires + n->at[i].low * wire, *high = wires + n->at[i].high * wire;         \
             if (n->at[i].keep == WR_KEEP_LOW)                                                      \
-                for (int64_t k = 0; k < end; k += each)                                            \
-                    keep_low_##name(low + k, high + k);                                            \
+                keep_low_##name(low, high, blocks);                                                \
             else if (n->at[i].keep == WR_KEEP_HIGH)                                                \
-                for (int64_t k = 0; k < end; k += each)                                            \
-                    keep_high_##name(low + k, high + k);                                           \
+                keep_high_##name(low, high, blocks);                                               \
             else                                                                                   \
-                for (int64_t k = 0; k < end; k += each)                                            \
-                    keep_both_##name(low + k, high + k);                                           \
+                keep_both_##name(low, high, blocks);                                               \
         }                                                                                          \
     }
 
 #define DEFINE_KEYS(name, type, key_of)                                                            \
-    static void name(char *row, int blocks)                                                        \
+    static void name##_of(type v[], int count)                                                     \
     {                                                                                              \
-        type *v = (type *)(void *)row;                                                             \
-        for (int k = 0; k < blocks; k++, v += BLOCK / sizeof *v)                                   \
-            for (size_t i = 0; i < BLOCK / sizeof *v; i++)                                         \
+        enum { EACH = BLOCK / sizeof(type) };                                                      \
+        for (int k = 0; k < count; k += EACH)                                                      \
+            for (int i = k; i < k + EACH; i++)                                                     \
                 v[i] = (type)(key_of);                                                             \
+    }                                                                                              \
+    static void name(void *row, int blocks)                                                        \
+    {                                                                                              \
+        name##_of(row, blocks *(int)(BLOCK / sizeof(type)));                                       \
     }
 
 /* A float's bits without sign order like numbers; a sign turns them round, but for what is not a
@@ -96,14 +97,18 @@ typedef struct filter {
     DEFINE_KEYS(from_##name, type, TURNED(v[i], most))
 
 #define DEFINE_PLAIN(name, type, infinity, most)                                                   \
-    static bool is_plain_##name(const char *row, int blocks)                                       \
+    static bool is_plain_##name##_of(const type v[], int count)                                    \
     {                                                                                              \
-        const type *v = (const type *)(const void *)row;                                           \
+        enum { EACH = BLOCK / sizeof(type) };                                                      \
         type odd = 0;                                                                              \
-        for (int k = 0; k < blocks; k++, v += BLOCK / sizeof *v)                                   \
-            for (size_t i = 0; i < BLOCK / sizeof *v; i++)                                         \
+        for (int k = 0; k < count; k += EACH)                                                      \
+            for (int i = k; i < k + EACH; i++)                                                     \
                 odd |= (v[i] & (most)) > (infinity) || v[i] == -(most)-1;                          \
         return !odd;                                                                               \
+    }                                                                                              \
+    static bool is_plain_##name(const void *row, int blocks)                                       \
+    {                                                                                              \
+        return is_plain_##name##_of(row, blocks * (int)(BLOCK / sizeof(type)));                    \
     }
 
 DEFINE_RUN(u1, uint8_t)
@@ -174,15 +179,15 @@ static void load_row(const filter *f, const image *m, int64_t row, int64_t first
 /* Loads all rows of a strip; returns whether its elements are their own keys. */
 static bool load_strip(const filter *f, const image *m, int64_t row, int64_t first, int blocks)
 {
-    const int half = f->window / 2;
+    const int64_t half = f->window / 2;
     bool plain = f->order->is_plain || !f->order->to_keys;
-    for (int r = 0; r < f->window; r++) {
+    for (int64_t r = 0; r < f->window; r++) {
         int64_t from = clamp(row + r - half, m->slab->in_lo[m->slow], m->slab->in_hi[m->slow] - 1);
         load_row(f, m, from, first - half, f->rows + r * ROW);
         if (plain && f->order->is_plain)
             plain = f->order->is_plain(f->rows + r * ROW, blocks);
     }
-    for (int r = 0; r < f->window && !plain; r++)
+    for (int64_t r = 0; r < f->window && !plain; r++)
         f->order->to_keys(f->rows + r * ROW, blocks);
     return plain;
 }
@@ -195,11 +200,11 @@ static const char *filter_strip(const filter *f, const image *m, int64_t row, in
     const bool plain = load_strip(f, m, row, first, blocks);
     run_function *run = plain && f->order->run_plain ? f->order->run_plain : f->order->run;
     run(&f->sort, f->rows, ROW, blocks);
-    for (int c = 0; c < f->window; c++)
-        for (int r = 0; r < f->window; r++)
+    for (int64_t c = 0; c < f->window; c++)
+        for (int64_t r = 0; r < f->window; r++)
             memcpy(f->wires + (c * f->window + r) * WIRE, f->rows + r * ROW + c * f->element, WIRE);
     run(&f->median, f->wires, WIRE, WIRE / BLOCK);
-    char *out = f->wires + f->median.output * WIRE;
+    char *out = f->wires + (int64_t)f->median.output * WIRE;
     if (!plain)
         f->order->from_keys(out, WIRE / BLOCK);
     return out;
@@ -224,9 +229,9 @@ static void filter_slab(void *user, const weir_slab *slab)
 
 /* --- the operator --- */
 
-static int64_t scratch_bytes(int window)
+static int64_t scratch_bytes(int64_t window)
 {
-    return (int64_t)window * window * WIRE + (int64_t)window * ROW +
+    return window * window * WIRE + window * ROW +
            2 * wr_network_room(window) * (int64_t)sizeof(wr_comparator);
 }
 
@@ -241,8 +246,8 @@ static int prepare(filter *f)
     f->rows = at;
     at += f->window * ROW;
     wr_comparator *room = (wr_comparator *)(void *)at;
-    wr_network_sort(f->window, room, &f->sort);
-    wr_network_median(f->window, room + wr_network_room(f->window), &f->median);
+    wr_network_sort((int)f->window, room, &f->sort);
+    wr_network_median((int)f->window, room + wr_network_room(f->window), &f->median);
     return 0;
 }
 

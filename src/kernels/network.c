@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/arith.h"
-
 enum { LOW = -1, HIGH = -2 }; /* places that hold an infinity, not a wire */
 enum { PLACES = 32 * WR_WINDOW_MOST };
 
@@ -55,7 +53,7 @@ void wr_network_sort(int window, wr_comparator *at, wr_network *out)
         merge(&b, run);
 }
 
-/* Of the columns in places [first, last), which are sorted, only the middle can be the median. */
+/* Of `columns` columns from place `first` on, merged, only the middle can be the median. */
 static void narrow(builder *b, int first, int columns, int window)
 {
     const int half = window * window / 2, count = columns * window;
@@ -95,8 +93,10 @@ void wr_network_median(int window, wr_comparator *at, wr_network *out)
         b.wire[i] = (int16_t)(i % column < window ? i / column * window + i % column : HIGH);
     for (int run = column; run < b.places; run *= 2) {
         merge(&b, run);
-        for (int first = 0; first < b.places; first += 2 * run)
-            narrow(&b, first, (int)wr_min(2 * run, b.places - first) / column, window);
+        for (int first = 0; first < b.places; first += 2 * run) {
+            const int left = b.places - first, places = 2 * run < left ? 2 * run : left;
+            narrow(&b, first, places / column, window);
+        }
     }
     out->output = b.wire[window * window / 2];
     prune(out);

@@ -22,7 +22,7 @@ typedef struct wr_network {
 enum { WR_WINDOW_MOST = 31 };
 
 /* Comparators that a network for an odd window takes, at most. */
-static inline int wr_network_room(int window)
+static inline int64_t wr_network_room(int64_t window)
 {
     return 18 * window * window;
 }

@@ -40,32 +40,27 @@ typedef struct compass {
 
 /* What is not a number counts as an infinite change. */
 #define DEFINE_RELAX(name, type, absolute)                                                         \
-    static inline void relax_some_##name(const type *restrict u, type *restrict v, compass c,      \
-                                         type *restrict change)                                    \
+    static inline void relax_some_##name(const type u[restrict], type v[restrict], compass c,      \
+                                         type change[restrict], int count)                         \
     {                                                                                              \
-        for (int i = 0; i < LANES; i++)                                                            \
+        for (int i = 0; i < count; i++)                                                            \
             v[i] = (u[i - c.north] + u[i + c.north] + u[i - c.west] + u[i + c.west]) / 4;          \
-        for (int i = 0; i < LANES; i++) {                                                          \
+        for (int i = 0; i < count; i++) {                                                          \
             type by = absolute(v[i] - u[i]);                                                       \
             by = by == by ? by : (type)INFINITY;                                                   \
             change[i] = by > change[i] ? by : change[i];                                           \
         }                                                                                          \
     }                                                                                              \
-    static double relax_##name(const void *from, void *to, compass c, int64_t count)               \
+    static double relax_##name(const type u[], type v[], compass c, int64_t count)                 \
     {                                                                                              \
-        const type *u = from;                                                                      \
-        type *v = to, change[LANES] = {0}, most = 0;                                               \
+        type change[LANES] = {0}, most = 0;                                                        \
         int64_t k = 0;                                                                             \
         for (; k + LANES <= count; k += LANES)                                                     \
-            relax_some_##name(u + k, v + k, c, change);                                            \
+            relax_some_##name(u + k, v + k, c, change, LANES);                                     \
+        if (k < count)                                                                             \
+            relax_some_##name(u + k, v + k, c, change, (int)(count - k));                          \
         for (int i = 0; i < LANES; i++)                                                            \
             most = change[i] > most ? change[i] : most;                                            \
-        for (; k < count; k++) {                                                                   \
-            v[k] = (u[k - c.north] + u[k + c.north] + u[k - c.west] + u[k + c.west]) / 4;          \
-            type by = absolute(v[k] - u[k]);                                                       \
-            by = by == by ? by : (type)INFINITY;                                                   \
-            most = by > most ? by : most;                                                          \
-        }                                                                                          \
         return (double)most;                                                                       \
     }
 
@@ -90,8 +85,10 @@ static void compute(solver *s, const wr_block *block, const char *in, char *out)
             continue;
         }
         memcpy(v, u, (size_t)skip);
-        double change = size == sizeof(float) ? relax_f4(u + skip, v + skip, c, last - first)
-                                              : relax_f8(u + skip, v + skip, c, last - first);
+        const void *at = u + skip;
+        void *to = v + skip;
+        double change = size == sizeof(float) ? relax_f4(at, to, c, last - first)
+                                              : relax_f8(at, to, c, last - first);
         s->residual = change > s->residual ? change : s->residual;
         const int64_t end = (last - x->lo[fast]) * size;
         memcpy(v + end, u + end, (size_t)(width * size - end));

@@ -36,7 +36,7 @@ static int estimate(const wr_walk *w, weir_estimate *out)
 {
     const weir_slabs_options *o = &w->slabs;
     const int ranks = wr_array_transport(lead_of(w))->size;
-    wr_slab_shape shape;
+    wr_slab_shape shape = {0};
     *out = (weir_estimate){0};
     for (int rank = 0; rank < ranks; rank++) {
         int code = wr_slabs_shape(o, rank, &shape);

@@ -96,8 +96,8 @@ static void expect_relaxed(rng *r, kernel_scene *s)
 {
     weir_relaxation *x = &s->relaxation;
     naive *to[] = {&s->array[1], &s->array[2]};
-    *x = (weir_relaxation){.iterations = (int)rng_within(r, 1, 5), .exchange = rng_chance(r, 50)};
-    if (rng_chance(r, 30)) {
+    *x = (weir_relaxation){.iterations = (int)rng_within(r, 1, 3), .exchange = rng_chance(r, 50)};
+    if (s->array[0].elements < 200 && rng_chance(r, 50)) {
         x->tolerance = rng_chance(r, 50) ? 0.3 : 0.05;
         x->iterations = rng_chance(r, 50) ? 0 : 100;
     }

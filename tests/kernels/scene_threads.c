@@ -33,7 +33,7 @@ void run_scenes(enum deed first, enum deed last, uint64_t seed, int64_t cases)
                     (long long)i, (int)s->deed, s->array[0].info.type, s->ranks,
                     (long long)s->array[0].info.shape[0], (long long)s->array[0].info.shape[1],
                     s->direct, s->hints);
-        check_within(60);
+        check_within(120);
         CHECK(!wr_local_run(s->ranks, &s->tunables, rank_body, s));
         for (int k = 0; k < s->ranks; k++) {
             kernel_scene_check_told(s, k);
