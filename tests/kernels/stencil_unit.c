@@ -1,0 +1,175 @@
+/* What random scenes do not show of stencils: networks for all windows, calls that make no sense,
+ * numbers that never settle, and what is read of the file. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array/array.h"
+#include "array/io_count.h"
+#include "array/naive_array.h"
+#include "kernels/network.h"
+#include "transport/local.h"
+#include "weir/kernels.h"
+
+enum { RANKS = 3, SIDE = 60, BYTES = SIDE * SIDE * 8 };
+
+static char names[5][100];
+static io_count counts[RANKS];
+static int64_t estimated[2]; /* bytes read, with halos from the file and from neighbours */
+
+/* --- networks --- */
+
+static void run_network(const wr_network *n, int *wire)
+{
+    for (int i = 0; i < n->count; i++) {
+        const wr_comparator c = n->at[i];
+        int low = wire[c.low], high = wire[c.high];
+        wire[c.low] = !(c.keep & WR_KEEP_LOW) ? -1 : low < high ? low : high;
+        wire[c.high] = !(c.keep & WR_KEEP_HIGH) ? -1 : low < high ? high : low;
+    }
+}
+
+static void check_network(rng *r, int window, const wr_network *sort, const wr_network *median)
+{
+    int wire[WR_WINDOW_MOST * WR_WINDOW_MOST], less = 0, equal = 0, all[sizeof wire / sizeof *wire];
+    const int count = window * window;
+    for (int i = 0; i < count; i++)
+        all[i] = wire[i] = (int)rng_within(r, 0, rng_chance(r, 50) ? 1 : 50);
+    for (int c = 0; c < window; c++)
+        run_network(sort, wire + (ptrdiff_t)c * window);
+    run_network(median, wire);
+    for (int i = 0; i < count; i++) {
+        less += all[i] < wire[median->output];
+        equal += all[i] == wire[median->output];
+    }
+    CHECK(less <= count / 2 && less + equal > count / 2);
+}
+
+static void check_networks(rng *r)
+{
+    wr_network sort, median;
+    for (int window = 1; window <= WR_WINDOW_MOST; window += 2) {
+        wr_comparator *room = malloc(2 * (size_t)wr_network_room(window) * sizeof(wr_comparator));
+        CHECK(room);
+        wr_network_sort(window, room, &sort);
+        wr_network_median(window, room + wr_network_room(window), &median);
+        CHECK(sort.count <= wr_network_room(window) && median.count <= wr_network_room(window));
+        for (int i = 0; i < 50; i++)
+            check_network(r, window, &sort, &median);
+        free(room);
+    }
+}
+
+/* --- arrays --- */
+
+static weir_array *make(wr_world *w, const char *name, int type, int64_t columns)
+{
+    weir_array *a;
+    weir_array_info info = {.type = type, .dimensions = 2, .shape = {SIDE, columns}};
+    CHECK(!wr_array_create(w, name, &info, NULL, "access=list;prefetch=1;map=0", &a));
+    return a;
+}
+
+static void write_value(weir_array *a, int64_t row, int64_t column, double value)
+{
+    int64_t lo[] = {row, column}, hi[] = {row + 1, column + 1};
+    weir_array_section s = {.lo = lo, .hi = hi};
+    const bool writes = wr_array_transport(a)->rank == 0;
+    CHECK(!weir_array_write_all(a, writes ? &s : NULL, &value));
+}
+
+static void check_misuse(weir_array *const *a, weir_array *narrow, weir_array *complex)
+{
+    int last;
+    weir_statistics s;
+    weir_relaxation r = {.iterations = 1}, endless = {0}, odd = {.tolerance = (double)NAN};
+    weir_array *const same[] = {a[1], a[1]}, *const back[] = {a[1], a[0]};
+    weir_array *const thin[] = {a[1], narrow};
+    CHECK_FAILS(weir_array_median(a[0], a[1], 2, NULL), WEIR_EINVAL, "not odd");
+    CHECK_FAILS(weir_array_median(a[0], a[1], 33, NULL), WEIR_EINVAL, "1 to 31");
+    CHECK_FAILS(weir_array_median(a[0], a[0], 3, NULL), WEIR_EINVAL, "the same");
+    CHECK_FAILS(weir_array_median(a[0], narrow, 3, NULL), WEIR_EINVAL, "differ in shape");
+    CHECK_FAILS(weir_array_median(complex, a[1], 3, NULL), WEIR_EINVAL, "real");
+    CHECK_FAILS(weir_array_reduce(complex, &s, NULL), WEIR_EINVAL, "complex");
+    CHECK_FAILS(weir_array_relax(a[0], same, &r, NULL, &last), WEIR_EINVAL, "the same");
+    CHECK_FAILS(weir_array_relax(a[0], back, &r, NULL, &last), WEIR_EINVAL, "the same");
+    CHECK_FAILS(weir_array_relax(a[0], thin, &r, NULL, &last), WEIR_EINVAL, "differ");
+    CHECK_FAILS(weir_array_relax(complex, a + 1, &r, NULL, &last), WEIR_EINVAL, "f4 or f8");
+    CHECK_FAILS(weir_array_relax(a[0], a + 1, &endless, NULL, &last), WEIR_EINVAL, "never end");
+    CHECK_FAILS(weir_array_relax(a[0], a + 1, &odd, NULL, &last), WEIR_EINVAL, "never end");
+}
+
+/* What is not a number spreads: there is no end to wait for. */
+static void check_lost(weir_array *const *a)
+{
+    int last;
+    weir_relaxation r = {.tolerance = 0.5};
+    write_value(a[0], 7, 8, (double)NAN);
+    CHECK_FAILS(weir_array_relax(a[0], a + 1, &r, NULL, &last), WEIR_ERANGE, "finite");
+    r.iterations = 4;
+    CHECK(!weir_array_relax(a[0], a + 1, &r, NULL, &last));
+    CHECK(r.done == 4 && isinf(r.residual) && last == 1);
+    write_value(a[0], 7, 8, 0);
+}
+
+/* --- what is read --- */
+
+static void relax_counted(weir_array *const *a, int exchange)
+{
+    int last;
+    weir_estimate e;
+    weir_relaxation r = {.iterations = 2, .exchange = exchange};
+    weir_work work = {.direct = 1, .memory = 60 << 10, .estimate = &e};
+    const int rank = wr_array_transport(a[0])->rank;
+    CHECK(!weir_array_relax(a[0], a + 1, &r, &work, &last));
+    if (rank == 0)
+        estimated[exchange] = e.read;
+    CHECK_EQUAL(e.written, 2 * (int64_t)BYTES);
+    work.estimate = NULL;
+    io_count_next(a[0]->world);
+    CHECK(!weir_array_relax(a[0], a + 1, &r, &work, &last));
+}
+
+static void rank_body(wr_transport *t, void *user)
+{
+    weir_array *a[3];
+    wr_world *w;
+    CHECK(!wr_world_open(t, user, &w));
+    io_count_watch(w, &counts[t->rank]);
+    for (int i = 0; i < 3; i++)
+        a[i] = make(w, names[i], WEIR_F8, SIDE);
+    weir_array *complex = make(w, names[3], WEIR_C8, SIDE);
+    weir_array *narrow = make(w, names[4], WEIR_F8, SIDE - 1);
+    check_misuse(a, narrow, complex);
+    check_lost(a);
+    relax_counted(a, 0);
+    relax_counted(a, 1);
+    for (int i = 0; i < 3; i++)
+        CHECK(!weir_array_discard(a[i]));
+    CHECK(!weir_array_discard(complex));
+    CHECK(!weir_array_discard(narrow));
+    CHECK(!wr_agree(t, 0, 0));
+    wr_world_release(w);
+}
+
+int main(void)
+{
+    rng r = {test_seed()};
+    wr_tunables tunables;
+    check_networks(&r);
+    for (int i = 0; i < 5; i++)
+        snprintf(names[i], sizeof names[i], "stencil-unit-%d-%d", (int)getpid(), i);
+    wr_tunables_init(&tunables);
+    check_within(60);
+    CHECK(!wr_local_run(RANKS, &tunables, rank_body, &tunables));
+    for (int exchange = 0; exchange < 2; exchange++) {
+        int64_t bytes = 0;
+        for (int i = 0; i < RANKS; i++)
+            bytes += counts[i].read[1 + exchange].bytes;
+        CHECK_EQUAL(bytes, estimated[exchange]);
+    }
+    CHECK(estimated[1] < estimated[0]);
+    return 0;
+}
