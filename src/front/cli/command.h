@@ -16,7 +16,8 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_create, cli_info, cli_get, cli_convert, cli_doctor, cli_plan;
+extern const cli_command cli_create, cli_info, cli_get, cli_convert, cli_copy, cli_transpose,
+    cli_matmul, cli_laplace, cli_median, cli_reduce, cli_fill, cli_doctor, cli_plan;
 
 /* Prints weir_error_last() as one line, on rank 0 only; returns CLI_FAILED, or CLI_USAGE if the
  * argument was to blame. */

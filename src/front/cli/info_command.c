@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "size_text.h"
 
 typedef struct options {
     int json;
@@ -10,30 +11,10 @@ typedef struct options {
 
 static const cli_option table[] = {{"--json", offsetof(options, json), NULL}, {0}};
 
-static void print_sizes(int count, const int64_t *sizes)
-{
-    for (int d = 0; d < count; d++)
-        printf("%s%lld", d ? "," : "", (long long)sizes[d]);
-}
-
 static void print_grid(const weir_array_info *info)
 {
     for (int d = 0; d < info->dimensions; d++)
         printf("%s%d", d ? "," : "", info->distribution.grid[d]);
-}
-
-static void print_bytes(int64_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    int unit = 0;
-    double size = (double)bytes;
-    while (size >= 1024) {
-        size /= 1024;
-        unit++;
-    }
-    if (unit)
-        printf("%.1f %s, ", size, units[unit]);
-    printf("%lld bytes", (long long)bytes);
 }
 
 static void print_block(const char *path, const weir_array_info *info)
@@ -42,17 +23,17 @@ static void print_block(const char *path, const weir_array_info *info)
            info->members ? "local-array set" : "array file");
     if (!info->dimensions)
         printf("()");
-    print_sizes(info->dimensions, info->shape);
+    cli_print_sizes(info->dimensions, info->shape);
     printf("\n  dtype        %s\n  order        %s\n  bytes        ", weir_type_name(info->type),
            info->columns ? "F" : "C");
-    print_bytes(info->bytes);
+    cli_print_bytes(info->bytes);
     printf("\n%s", info->swapped ? "  byte order   swapped\n" : "");
     if (!info->members)
         return;
     printf("  grid         ");
     print_grid(info);
     printf("\n  block        ");
-    print_sizes(info->dimensions, info->distribution.block);
+    cli_print_sizes(info->dimensions, info->distribution.block);
     printf("\n  local arrays %d\n", info->members);
 }
 
@@ -76,7 +57,7 @@ static void print_json(const char *path, const weir_array_info *info)
     printf("{\"path\": ");
     print_json_text(path);
     printf(", \"kind\": \"%s\", \"shape\": [", info->members ? "set" : "file");
-    print_sizes(info->dimensions, info->shape);
+    cli_print_sizes(info->dimensions, info->shape);
     printf("], \"dtype\": \"%s\", \"order\": \"%s\", \"bytes\": %lld, \"swapped\": %s",
            weir_type_name(info->type), info->columns ? "F" : "C", (long long)info->bytes,
            info->swapped ? "true" : "false");
@@ -84,7 +65,7 @@ static void print_json(const char *path, const weir_array_info *info)
         printf(", \"grid\": [");
         print_grid(info);
         printf("], \"block\": [");
-        print_sizes(info->dimensions, info->distribution.block);
+        cli_print_sizes(info->dimensions, info->distribution.block);
         printf("]");
     } else {
         printf(", \"grid\": null, \"block\": null");

@@ -5,8 +5,9 @@
 
 #include "command.h"
 
-static const cli_command *const commands[] = {&cli_create,  &cli_info,   &cli_get,
-                                              &cli_convert, &cli_doctor, &cli_plan};
+static const cli_command *const commands[] = {
+    &cli_create, &cli_info,    &cli_get,    &cli_convert, &cli_copy,   &cli_transpose, &cli_matmul,
+    &cli_median, &cli_laplace, &cli_reduce, &cli_fill,    &cli_doctor, &cli_plan};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_rank(void)
@@ -60,37 +61,43 @@ int cli_usage(const char *command, const char *problem)
     return CLI_USAGE;
 }
 
-static void print_help(FILE *out)
+/* Of one subcommand, or of all. */
+static void print_help(FILE *out, const char *only)
 {
     fprintf(out, "usage: weir COMMAND [ARGUMENTS], alone or under mpirun\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %-14s %s\n", commands[i]->name, commands[i]->arguments,
-                commands[i]->help);
+        if (!only || !strcmp(only, commands[i]->name))
+            fprintf(out, "  %-9s %-14s %s\n", commands[i]->name, commands[i]->arguments,
+                    commands[i]->help);
     for (int i = 0; i < COMMANDS; i++)
-        if (commands[i]->details)
+        if (commands[i]->details && (!only || !strcmp(only, commands[i]->name)))
             fprintf(out, "\n%s:\n%s", commands[i]->name, commands[i]->details);
-    fprintf(out, "\n  --help, --version\n");
+    fprintf(out, "\n  --help, --version, COMMAND --help\n");
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    int level;
+    if (argc > 2 && !strcmp(argv[2], "--help"))
+        return print_help(stdout, command->name), 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    int status = command->run(argc - 1, argv + 1);
+    MPI_Finalize();
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--help") || !strcmp(name, "help"))
-        return print_help(stdout), 0;
+        return print_help(stdout, NULL), 0;
     if (!strcmp(name, "--version"))
         return printf("weir %s\n", weir_version()), 0;
     if (!*name)
-        return print_help(stderr), CLI_USAGE;
-    if (argc > 2 && !strcmp(argv[2], "--help"))
-        return print_help(stdout), 0;
+        return print_help(stderr, NULL), CLI_USAGE;
     for (int i = 0; i < COMMANDS; i++)
-        if (!strcmp(commands[i]->name, name)) {
-            int level;
-            MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-            int status = commands[i]->run(argc - 1, argv + 1);
-            MPI_Finalize();
-            return status;
-        }
+        if (!strcmp(commands[i]->name, name))
+            return run(commands[i], argc, argv);
     fprintf(stderr, "weir: no command is called %s; see weir --help\n", name);
     return CLI_USAGE;
 }

@@ -95,6 +95,14 @@ const char *cli_parse_columns(const char *text, void *out)
     return columns || !strcmp(text, "C") ? NULL : "must be C or F";
 }
 
+/* "-5" and "-inf" are no options. */
+static int is_option(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return *text == '-' && end == text;
+}
+
 static const char *parse_option(const cli_option *option, const char *value, void *out)
 {
     void *member = (char *)out + option->at;
@@ -111,7 +119,7 @@ const char *cli_options_parse(int argc, char **argv, const cli_option *table, vo
     *arguments = 0;
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *problem = "unknown option";
-        if (*name != '-') {
+        if (!is_option(name)) {
             argv[++*arguments] = argv[i];
             continue;
         }

@@ -24,8 +24,9 @@ typedef struct cli_seed {
     uint64_t value;
 } cli_seed;
 
-/* Sets members of `out`, and moves what is no option to argv[1] and on; `arguments` says how many
- * these are. Returns NULL, or what is wrong, valid until the next call. */
+/* Sets members of `out`, and moves what is no option, such as negative numbers, to argv[1] and on;
+ * `arguments` says how many these are. Returns NULL, or what is wrong, valid until the next
+ * call. */
 const char *cli_options_parse(int argc, char **argv, const cli_option *table, void *out,
                               int *arguments);
 

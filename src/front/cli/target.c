@@ -1,12 +1,14 @@
 /* Making of arrays. */
 #include "target.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "interrupt.h"
 
 enum { MOST_MEMBERS = 1 << 24, MOST_DISKS = 256 };
 
@@ -67,6 +69,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
 {
     folders disks = {0};
     int status = 0;
+    const bool guarded = cli_rank() == 0 && !fill; /* filling takes too long for signals to wait */
     if (!info->members && *path && path[strlen(path) - 1] == '/')
         status = cli_usage(command, "a .npy file is no folder");
     if (!status && target->disks && folders_init(&disks, target->disks))
@@ -74,8 +77,14 @@ int cli_target_create(const char *command, const cli_target *target, const char 
     if (!status) {
         weir_array_options options = {
             .overwrite = target->overwrite, .fill = fill, .disks = disks.count, .disk = disks.path};
+        if (guarded)
+            cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);
+        if (guarded)
+            cli_interrupt_guard(path);
+        if (status)
+            cli_interrupt_release();
     }
     free(disks.text);
     return status;
@@ -84,9 +93,10 @@ int cli_target_create(const char *command, const cli_target *target, const char 
 int cli_target_finish(const char *command, weir_array *array, int code)
 {
     int status = cli_settle(command, code);
-    if (status) {
+    if (status)
         weir_array_discard(array);
-        return status;
-    }
-    return cli_settle(command, weir_array_close(array));
+    else
+        status = cli_settle(command, weir_array_close(array));
+    cli_interrupt_release();
+    return status;
 }

@@ -13,12 +13,16 @@ typedef struct cli_target {
 } cli_target;
 
 /* Entries of a table of options; `at` is where the cli_target is. */
-#define CLI_TARGET_FILE(at)                                                                        \
-    {"--overwrite", (at) + offsetof(cli_target, overwrite), NULL},                                 \
-        {"--memory", (at) + offsetof(cli_target, memory), cli_parse_bytes},                        \
+#define CLI_TARGET_OVERWRITE(at)                                                                   \
+    {                                                                                              \
+        "--overwrite", (at) + offsetof(cli_target, overwrite), NULL                                \
+    }
+#define CLI_TARGET_MEANS(at)                                                                       \
+    {"--memory", (at) + offsetof(cli_target, memory), cli_parse_bytes},                            \
     {                                                                                              \
         "--hints", (at) + offsetof(cli_target, hints), cli_parse_text                              \
     }
+#define CLI_TARGET_FILE(at) CLI_TARGET_OVERWRITE(at), CLI_TARGET_MEANS(at)
 #define CLI_TARGET_SET(at)                                                                         \
     {"--grid", (at) + offsetof(cli_target, grid), cli_parse_sizes},                                \
         {"--block", (at) + offsetof(cli_target, block), cli_parse_sizes},                          \

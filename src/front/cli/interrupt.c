@@ -1,0 +1,109 @@
+/* What a new array is called until it is closed is the library's secret, so its file is looked for
+ * among those that this process has open. Where there is no /proc, it stays. */
+#include "interrupt.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum { MOST_FILES = 4 };
+
+static char files[MOST_FILES][PATH_MAX], line[80];
+static volatile sig_atomic_t count, waiting, caught;
+
+static void leave(void)
+{
+    for (int i = 0; i < count; i++)
+        unlink(files[i]);
+    ssize_t told = write(STDERR_FILENO, line, strlen(line));
+    (void)told;
+    _exit(CLI_FAILED);
+}
+
+/* A second signal does not wait. */
+static void handle(int signal)
+{
+    (void)signal;
+    if (!waiting || caught)
+        leave();
+    caught = 1;
+}
+
+/* Those that are ignored stay so. */
+static void set_handlers(void (*from)(int), void (*to)(int))
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before, after = {.sa_handler = to, .sa_flags = SA_RESTART};
+        if (!sigaction(signals[i], NULL, &before) && before.sa_handler == from)
+            sigaction(signals[i], &after, NULL);
+    }
+}
+
+/* How the name of the new file begins; -1 if there is no such folder. */
+static int find_prefix(const char *path, char *out, size_t room)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    int length = real ? snprintf(out, room, "%s/%s.partial-", real, name) : -1;
+    free(real);
+    free(folder);
+    return length < 0 || (size_t)length >= room ? -1 : 0;
+}
+
+static void keep_file(const char *file)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(files[i], file))
+            return;
+    if (count < MOST_FILES) {
+        memcpy(files[count], file, strlen(file) + 1);
+        count = count + 1;
+    }
+}
+
+static void find_files(const char *prefix)
+{
+    DIR *open_files = opendir("/proc/self/fd");
+    char file[PATH_MAX];
+    const size_t length = strlen(prefix);
+    for (struct dirent *e; open_files && (e = readdir(open_files));) {
+        ssize_t got = readlinkat(dirfd(open_files), e->d_name, file, sizeof file - 1);
+        file[got < 0 ? 0 : got] = 0;
+        if (!strncmp(file, prefix, length) && !strchr(file + length, '/'))
+            keep_file(file);
+    }
+    if (open_files)
+        closedir(open_files);
+}
+
+void cli_interrupt_hold(const char *command)
+{
+    snprintf(line, sizeof line, "%sweir %s: interrupted\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+             command);
+    waiting = 1;
+    set_handlers(SIG_DFL, handle);
+}
+
+void cli_interrupt_guard(const char *path)
+{
+    char prefix[PATH_MAX];
+    if (!find_prefix(path, prefix, sizeof prefix))
+        find_files(prefix);
+    waiting = 0;
+    if (caught)
+        leave();
+}
+
+void cli_interrupt_release(void)
+{
+    set_handlers(handle, SIG_DFL);
+    count = 0;
+}

@@ -1,0 +1,77 @@
+/* weir transpose: an array with its dimensions in another order. */
+#include "command.h"
+#include "operator.h"
+
+typedef struct options {
+    cli_sizes given; /* as read */
+    int axes[WEIR_MAX_DIMENSIONS];
+    int type, columns;
+    cli_operator_options how;
+} options;
+
+static const char *parse_axes(const char *text, void *out)
+{
+    return cli_parse_sizes(text, out) ? "must be dimensions such as 2,0,1" : NULL;
+}
+
+static const cli_option table[] = {{"--axes", offsetof(options, given), parse_axes},
+                                   {"--dtype", offsetof(options, type), cli_parse_type},
+                                   {"--order", offsetof(options, columns), cli_parse_columns},
+                                   CLI_OPERATOR_MAKING(offsetof(options, how)),
+                                   {0}};
+
+static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
+{
+    options *o = user;
+    const int n = out->dimensions;
+    unsigned seen = 0;
+    if (o->given.given && o->given.count != n)
+        return "--axes must name each dimension";
+    for (int d = 0; d < n; d++) {
+        int64_t axis = o->given.given ? o->given.size[d] : n - 1 - d;
+        if (axis >= n || seen >> axis & 1)
+            return "--axes must name each dimension once, the first as 0";
+        seen |= 1U << axis;
+        o->axes[d] = (int)axis;
+        out->shape[d] = in[0]->shape[axis];
+    }
+    out->type = o->type ? o->type : out->type;
+    out->columns = o->columns < 0 ? out->columns : o->columns;
+    return NULL;
+}
+
+static int apply(void *user, cli_operands *a, const weir_work *work)
+{
+    const options *o = user;
+    return weir_array_transpose(a->in[0], a->out[0], o->axes, work);
+}
+
+static int run(int argc, char **argv)
+{
+    static const cli_operator op = {
+        .inputs = 1, .outputs = 1, .describe = describe, .apply = apply};
+    int arguments;
+    options o = {.columns = -1};
+    const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
+    if (problem || arguments != 2)
+        return cli_usage(argv[0], problem ? problem : "takes two arrays, in and out");
+    return cli_operator_run(&op, argv, &o.how, &o);
+}
+
+const cli_command cli_transpose = {
+    .name = "transpose",
+    .arguments = "IN OUT",
+    .help = "an array with its dimensions in another order",
+    .details =
+        "  --axes 2,0,1      dimensions of IN as OUT has them (in reverse)\n"
+        "  --order C|F, --dtype T, (those of IN)\n"
+        "  --access A        collective: ranks access arrays together; direct: each alone\n"
+        "                    (collective)\n"
+        "  --dry-run         prints which arrays, bytes, accesses of the busiest rank and memory\n"
+        "                    of a rank it would take; OUT is not made\n"
+        "  --progress        a bar on standard error, which otherwise only a terminal gets\n"
+        "  --quiet           no bar\n"
+        "  --overwrite, --memory SIZE, --hints H, as for create\n"
+        "  OUT appears when it is whole. What fails or is interrupted leaves nothing, what is\n"
+        "  killed a file OUT.partial-XXXXXXXX, or a folder.\n",
+    .run = run};
