@@ -193,10 +193,6 @@ WEIR_API int weir_array_shift(weir_array *array, const weir_shift *shift, void *
  * on the same. WEIR_EINVAL if there are no disks. [local] */
 WEIR_API int weir_disk_map(int disks, int members, int blocks, int *map);
 
-/* Copies all elements to an array of equal shape, whatever form, order and type each has, on any
- * number of ranks, with at most `memory` bytes in buffers of each (0: 64 MiB). [collective] */
-WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
-
 /* --- slab loops --- */
 
 /* Walks arrays of equal shape in slabs that fit memory: the next slabs are read and the last ones

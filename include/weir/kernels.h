@@ -35,6 +35,10 @@ typedef struct weir_work {
 WEIR_API int weir_array_transpose(weir_array *from, weir_array *to, const int *axes,
                                   const weir_work *work);
 
+/* Copies all elements to an array of equal shape, whatever form, order and type each has, on any
+ * number of ranks, with at most `memory` bytes in buffers of each (0: 64 MiB). [collective] */
+WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
+
 /* c = a b, of matrices of one type: f4, f8, c8 or c16. */
 enum weir_matmul_layout {
     WEIR_PANELS, /* each rank computes blocks of c, which stay in memory while panels go by */

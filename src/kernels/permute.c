@@ -17,6 +17,22 @@ typedef struct plane {
 /* A block of squares is small enough for its pages to be known to the processor all at once. */
 enum { BLOCK = 64 };
 
+/* Two elements of 8 bytes. */
+typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* A square of 8 x 8 elements of 8 bytes, in squares of 2 x 2. */
+static inline void turn_square_8(const char *restrict from, int64_t row, char *restrict to,
+                                 int64_t column)
+{
+    for (int64_t l = 0; l < 8; l += 2)
+        for (int64_t k = 0; k < 8; k += 2) {
+            const two a = *(const two *)(const void *)(from + k * row + l * 8);
+            const two b = *(const two *)(const void *)(from + (k + 1) * row + l * 8);
+            *(two *)(void *)(to + l * column + k * 8) = __builtin_shufflevector(a, b, 0, 2);
+            *(two *)(void *)(to + (l + 1) * column + k * 8) = __builtin_shufflevector(a, b, 1, 3);
+        }
+}
+
 /* `size` is a constant where this is called, so that elements are moved by single instructions. */
 static inline void turn_squares(const plane *p, const char *restrict from, char *restrict to,
                                 const int64_t size)
@@ -25,6 +41,8 @@ static inline void turn_squares(const plane *p, const char *restrict from, char 
     int64_t i = 0;
     for (; i + side <= p->rows; i += side) {
         int64_t j = 0;
+        for (; size == 8 && j + side <= p->columns; j += side)
+            turn_square_8(from + i * row + j * 8, row, to + j * column + i * 8, column);
         for (; j + side <= p->columns; j += side) {
             char square[LINE * LINE];
             for (int64_t k = 0; k < side; k++)

@@ -1,9 +1,11 @@
-/* Out-of-core transposition, any permutation of axes.
+/* Out-of-core transposition, any permutation of axes; copying is the one that changes nothing but,
+ * perhaps, form, order and type (PASSION's file map).
  *
- * The target is walked in slabs that are whole along its fast dimensions, so it is written in long
- * runs; those of one step, dealt to the ranks, lie side by side, so that together they are long
- * runs of the source too. A slab is read as the source has it, turned in memory, and written while
- * the next one is read. */
+ * The target is walked in slabs. Where source and target have the same fastest dimension they are
+ * whole along the fast dimensions; otherwise as thick along the source's fastest one as makes its
+ * runs long enough, and as long along the target's as memory allows. A slab is read as the source
+ * has it, turned in memory, and written while the next one is read; those of one step, dealt to the
+ * ranks, lie side by side. */
 #include <string.h>
 
 #include "array/slab_shape.h"
@@ -12,7 +14,7 @@
 #include "kernels/permute.h"
 #include "kernels/work.h"
 
-enum { READS = 2, WRITES = 2 };
+enum { READS = 2, WRITES = 2, RUN = 16 << 10 };
 
 typedef struct turning {
     weir_work work;
@@ -99,39 +101,62 @@ static int check(const turning *t)
 {
     const weir_array_info *from = &t->from->info, *to = &t->to->info;
     bool seen[WEIR_MAX_DIMENSIONS] = {false};
-    if (!t->from->world || !t->to->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    int code = wr_array_check_pair(t->from, t->to);
+    if (code)
+        return code;
     if (t->from == t->to || from->dimensions != to->dimensions)
-        return wr_fail(WEIR_EINVAL, "transpose: %s and %s differ in dimensions, or are the same",
+        return wr_fail(WEIR_EINVAL, "%s and %s differ in dimensions, or are the same",
                        t->from->path, t->to->path);
     for (int d = 0; d < from->dimensions; d++) {
         int axis = t->axes[d];
         if (axis < 0 || axis >= from->dimensions || seen[axis])
-            return wr_fail(WEIR_EINVAL, "transpose: the axes are no permutation");
+            return wr_fail(WEIR_EINVAL, "the axes are no permutation");
         seen[axis] = true;
         if (to->shape[d] != from->shape[axis])
-            return wr_fail(WEIR_EINVAL, "transpose: dimension %d of %s has %lld, not %lld", d,
-                           t->to->path, (long long)to->shape[d], (long long)from->shape[axis]);
+            return wr_fail(WEIR_EINVAL, "dimension %d of %s has %lld, not %lld", d, t->to->path,
+                           (long long)to->shape[d], (long long)from->shape[axis]);
     }
     return from->type == to->type ? 0 : wr_convert_check(from->type, to->type);
+}
+
+/* Sets the thickness of slabs along the source's fastest dimension, if it is not the target's. */
+static void set_block(const turning *t, int64_t *block)
+{
+    const int last = t->to->info.dimensions - 1;
+    for (int d = 0; d <= last; d++)
+        if (t->axes[d] == t->from->body.order[last] && d != t->to->body.order[last])
+            block[d] = wr_max(1, RUN / t->from->body.element);
+}
+
+/* Slabs with runs of both arrays as long as they should be, or, where memory does not suffice for
+ * that, as they can. */
+static int cut(turning *t, wr_slab_need *need)
+{
+    static const int64_t none[WEIR_MAX_DIMENSIONS];
+    int64_t block[WEIR_MAX_DIMENSIONS] = {0};
+    set_block(t, block);
+    need->halo = none;
+    need->block = block;
+    int code = wr_slab_shape_build(&t->to->body, need, &t->shape);
+    if (code != WEIR_EBUDGET)
+        return code;
+    need->block = none;
+    return wr_slab_shape_build(&t->to->body, need, &t->shape);
 }
 
 /* Conversion takes a staging buffer besides. */
 static int prepare(turning *t)
 {
-    static const int64_t none[WEIR_MAX_DIMENSIONS];
     const wr_transport *ranks = wr_array_transport(t->to);
     const bool staged = t->from->info.type != t->to->info.type || t->to->info.swapped;
     wr_slab_need need = {.memory = t->work.memory,
                          .out_bytes = (READS + WRITES) * t->to->body.element +
                                       (staged ? t->from->body.element + t->to->body.element : 0),
                          .buffers = READS + WRITES,
-                         .halo = none,
-                         .block = none,
                          .rank = ranks->rank,
                          .ranks = ranks->size,
                          .deal = 1};
-    int code = wr_slab_shape_build(&t->to->body, &need, &t->shape);
+    int code = cut(t, &need);
     if (code || t->work.estimate)
         return code;
     int64_t room = wr_slab_room(t->shape.out_elements * t->to->body.element);
@@ -145,31 +170,47 @@ static int prepare(turning *t)
     return 0;
 }
 
+static int run(turning *t)
+{
+    int code = check(t);
+    if (code)
+        return code; /* on all ranks */
+    code = prepare(t);
+    if (t->work.estimate && !code)
+        *t->work.estimate = (weir_estimate){.read = t->from->info.bytes,
+                                            .written = t->to->info.bytes,
+                                            .calls = 2 * t->shape.steps,
+                                            .memory = t->shape.memory};
+    if (!t->work.estimate)
+        code = wr_array_agree(t->to, code);
+    if (code || t->work.estimate) {
+        wr_free(t->memory);
+        return code;
+    }
+    start_read(t, 0);
+    for (int64_t k = 0; k < t->shape.steps; k++)
+        run_step(t, k);
+    for (int i = 0; i < WRITES; i++)
+        wr_note_error(&t->first, weir_wait(&t->writing[i], NULL));
+    wr_free(t->memory);
+    code = wr_work_end(t->to, &t->first);
+    if (code)
+        t->to->spoiled = true; /* it lacks what could not be read */
+    return code;
+}
+
 int weir_array_transpose(weir_array *from, weir_array *to, const int *axes, const weir_work *work)
 {
     turning t = {.work = wr_work_of(work), .from = from, .to = to};
     for (int d = 0; d < to->info.dimensions; d++)
         t.axes[d] = axes ? axes[d] : to->info.dimensions - 1 - d;
-    int code = check(&t);
-    if (code)
-        return code; /* on all ranks */
-    code = prepare(&t);
-    if (t.work.estimate && !code)
-        *t.work.estimate = (weir_estimate){.read = from->info.bytes,
-                                           .written = to->info.bytes,
-                                           .calls = 2 * t.shape.steps,
-                                           .memory = t.shape.memory};
-    if (!t.work.estimate)
-        code = wr_array_agree(to, code);
-    if (code || t.work.estimate) {
-        wr_free(t.memory);
-        return code;
-    }
-    start_read(&t, 0);
-    for (int64_t k = 0; k < t.shape.steps; k++)
-        run_step(&t, k);
-    for (int i = 0; i < WRITES; i++)
-        wr_note_error(&t.first, weir_wait(&t.writing[i], NULL));
-    wr_free(t.memory);
-    return wr_work_end(to, &t.first);
+    return run(&t);
+}
+
+int weir_array_copy(weir_array *from, weir_array *to, int64_t memory)
+{
+    turning t = {.work = wr_work_of(&(weir_work){.memory = memory}), .from = from, .to = to};
+    for (int d = 0; d < to->info.dimensions; d++)
+        t.axes[d] = d;
+    return run(&t);
 }

@@ -13,7 +13,7 @@ typedef struct wr_map {
     const char *base; /* byte 0 of the file */
     int64_t bytes;
     uint64_t *held; /* a bit a page */
-    int64_t pages;  /* held */
+    int64_t pages;  /* mapped, at most */
 } wr_map;
 
 enum { WR_MAP_PAGE = 4096 };

@@ -10,6 +10,7 @@
 #include "array/array.h"
 #include "check.h"
 #include "transport/local.h"
+#include "weir/kernels.h"
 
 enum { N = 8, RANKS = 2 };
 

@@ -8,6 +8,7 @@
 #include "array_scene.h"
 #include "format/convert.h"
 #include "transport/local.h"
+#include "weir/kernels.h"
 
 enum { RANKS = 7 };
 
