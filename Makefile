@@ -36,6 +36,7 @@ demo: all
 	@$(BUILD)/bin/weir doctor $(BUILD)
 	@$(BUILD)/tools/demo $(BUILD)/demo.bin
 	@$(MPIRUN) 4 $(BUILD)/tools/demo_array $(BUILD)/demo.npy
+	@$(MPIRUN) 2 $(BUILD)/tools/demo_operators $(BUILD)
 	@$(BUILD)/examples/strided_section
 
 sanitized: setup
