@@ -149,12 +149,12 @@ small() {
 
 kib_written() { du -ck *.partial-* 2>/dev/null | tail -n 1 | cut -f 1; }
 
-# What is there of the new array is gone, and the old one as it was. A launcher kills what does not
-# end within a second, which then leaves something.
+# What is there of the new array is gone, and the old one as it was. A launcher has a
+# status of its own, and kills what does not end soon, which then leaves something.
 cases_of_interrupts() {
     cp a.npy out.npy
     for array in new.npy 'out.npy --overwrite'; do
-        $start "$weir" transpose big.npy $array --memory 32K --hints fault=delay:20000 2>../err &
+        $start "$weir" transpose big.npy $array --memory 32K --hints fault=delay:100000 2>../err &
         process=$!
         for wait in $(seq 400); do
             [ "$(kib_written)" -le 16 ] || break
@@ -162,11 +162,12 @@ cases_of_interrupts() {
         done
         [ "$(kib_written)" -gt 16 ] || fail "nothing to interrupt: $(cat ../err)"
         kill -TERM $process
-        ! wait $process || fail 'an interrupted command succeeds'
+        status=0
+        wait $process || status=$?
         [ ! -e new.npy ] || fail 'an interrupted command finishes its array'
         [ $ranks = 1 ] || { rm -f *.partial-*; continue; }
         ! ls | grep partial || fail 'an interrupted command leaves something'
-        [ "$(cat ../err)" = 'weir transpose: interrupted' ] || fail "$(cat ../err)"
+        [ "$status $(cat ../err)" = '1 weir transpose: interrupted' ] || fail "$status $(cat ../err)"
     done
     cmp a.npy out.npy || fail 'an interrupted command has damaged an array'
     rm out.npy
