@@ -442,7 +442,7 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
         return code;
     int64_t *skip = wr_alloc_array(a->set.members, sizeof *skip);
     code = wr_council_agree(&a->world->council, skip ? 0 : WEIR_ENOMEM);
-    if (!code) {
+    if (!code && skip) {
         memset(skip, 0, (size_t)a->set.members * sizeof *skip);
         code = share_skips(a, skip);
     }

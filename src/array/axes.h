@@ -25,8 +25,8 @@ typedef struct wr_axis {
     int64_t blocks, jump, tail;
     const int64_t *index; /* or NULL: a list */
     const int64_t *place; /* or NULL; for lists only */
-    int pieces;           /* or 0: places of all that is not a list, one piece after the other */
     wr_places piece[3];
+    int pieces;     /* or 0: places of all that is not a list, one piece after the other */
     bool reversed;  /* place p is at mirror - p; not for lists */
     int64_t mirror; /* total - 1, of the axis this one is a part of */
 } wr_axis;

@@ -76,7 +76,7 @@ int weir_distribution_shape(const weir_distribution *distribution, int dimension
 int weir_distribution_place(const weir_distribution *distribution, int dimensions, int rank,
                             int *place)
 {
-    int ranks;
+    int ranks = 0;
     if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
         return wr_fail(WEIR_EINVAL, "%d dimensions", dimensions);
     int code = wr_distribution_check(distribution, dimensions, INT32_MAX, &ranks);

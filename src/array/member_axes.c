@@ -103,10 +103,10 @@ static int meet_list(const wr_axis *x, const dealt *d, wr_arena *memory, wr_axis
 
 static int meet(const wr_axis *x, const dealt *d, wr_arena *memory, wr_axis *out)
 {
-    const bool range = !x->index && x->blocks == 1 && !x->tail;
     *out = (wr_axis){.step = 1};
-    if (!x->total)
+    if (!x || !x->total)
         return 0;
+    const bool range = !x->index && x->blocks == 1 && !x->tail;
     if (range && d->block >= (d->n + d->grid - 1) / d->grid)
         *out = meet_block(x, d);
     else if (range && x->step == 1)
@@ -182,7 +182,7 @@ int wr_members_pair(const weir_array *array, const wr_axis *axes, const wr_layou
                     wr_pair *out)
 {
     members m = {.array = array};
-    const wr_axis *given[WEIR_MAX_DIMENSIONS];
+    const wr_axis *given[WEIR_MAX_DIMENSIONS] = {NULL};
     wr_axis *all[WEIR_MAX_DIMENSIONS], one[WEIR_MAX_DIMENSIONS];
     for (int d = 0; d < array->info.dimensions; d++)
         given[d] = &axes[d];
@@ -226,7 +226,7 @@ int wr_members_rest(const weir_array *array, const wr_cuts *cuts, const wr_layou
     wr_axis *all[CUTS][WEIR_MAX_DIMENSIONS];
     int code = 0;
     for (int which = 0; which < CUTS && !code; which++) {
-        const wr_axis *given[WEIR_MAX_DIMENSIONS];
+        const wr_axis *given[WEIR_MAX_DIMENSIONS] = {NULL};
         for (int d = 0; d < array->info.dimensions; d++)
             given[d] = cut_axis(&cuts[d], which);
         code = meet_all(&m, given, all[which]);

@@ -138,10 +138,8 @@ static int cut(turning *t, wr_slab_need *need)
     need->halo = none;
     need->block = block;
     int code = wr_slab_shape_build(&t->to->body, need, &t->shape);
-    if (code != WEIR_EBUDGET)
-        return code;
     need->block = none;
-    return wr_slab_shape_build(&t->to->body, need, &t->shape);
+    return code == WEIR_EBUDGET ? wr_slab_shape_build(&t->to->body, need, &t->shape) : code;
 }
 
 /* Conversion takes a staging buffer besides. */
