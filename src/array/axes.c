@@ -15,7 +15,8 @@ int64_t wr_axis_place(const wr_axis *x, int64_t k)
 {
     if (x->place)
         return x->place[k];
-    return x->reversed ? x->mirror - k : k;
+    const int64_t place = (x->pieces ? x->piece[0].first : 0) + k;
+    return x->reversed ? x->mirror - place : place;
 }
 
 wr_axis wr_axis_part(const wr_axis *x, int64_t first, int64_t total)

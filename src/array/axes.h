@@ -33,7 +33,7 @@ typedef struct wr_axis {
 
 int64_t wr_axis_at(const wr_axis *axis, int64_t k);
 
-/* Place in memory of the k-th. */
+/* Place in memory of the k-th, of an axis whose places are one piece. */
 int64_t wr_axis_place(const wr_axis *axis, int64_t k);
 
 /* The k-th for first <= k < first + total, of an axis that is one block; their places are
