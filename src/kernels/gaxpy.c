@@ -83,7 +83,7 @@ static void choose_blocks(gaxpy *g)
     gaxpy best = *g;
     double least = -1;
     for (int64_t parts = ceil_div(rows, WR_BLAS_MOST); parts <= rows;
-         parts = wr_more_parts(parts)) {
+         parts = parts < rows ? wr_min(rows, wr_more_parts(parts)) : rows + 1) {
         g->blocks[0] = parts;
         g->high = ceil_div(rows, parts);
         if (!widest(g))

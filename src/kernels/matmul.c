@@ -32,8 +32,11 @@ void wr_matmul_add(const wr_matmul *m, const wr_panel_step *step, void *a, void 
 static int check(const weir_array *a, const weir_array *b, const weir_array *c, int layout)
 {
     const int type = c->info.type;
-    if (!a->world || !b->world || !c->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    int code = wr_array_check_pair(c, a);
+    if (!code)
+        code = wr_array_check_pair(c, b);
+    if (code)
+        return code;
     if (layout != WEIR_PANELS && layout != WEIR_GAXPY)
         return wr_fail(WEIR_EINVAL, "multiply: there is no layout %d", layout);
     if (c == a || c == b)

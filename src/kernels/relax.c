@@ -221,8 +221,11 @@ static int check(const solver *s)
 {
     const weir_array_info *info = &s->from->info;
     const weir_relaxation *r = s->relaxation;
-    if (!s->from->world || !s->to[0]->world || !s->to[1]->world)
-        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the array");
+    int code = wr_array_check_pair(s->from, s->to[0]);
+    if (!code)
+        code = wr_array_check_pair(s->from, s->to[1]);
+    if (code)
+        return code;
     if (info->dimensions != 2 || (info->type != WEIR_F4 && info->type != WEIR_F8))
         return wr_fail(WEIR_EINVAL, "relax: %s is not a matrix of f4 or f8", s->from->path);
     if (s->from == s->to[0] || s->from == s->to[1] || s->to[0] == s->to[1])

@@ -191,10 +191,7 @@ static int run(turning *t)
     for (int i = 0; i < WRITES; i++)
         wr_note_error(&t->first, weir_wait(&t->writing[i], NULL));
     wr_free(t->memory);
-    code = wr_work_end(t->to, &t->first);
-    if (code)
-        t->to->spoiled = true; /* it lacks what could not be read */
-    return code;
+    return wr_work_end(t->to, &t->first);
 }
 
 int weir_array_transpose(weir_array *from, weir_array *to, const int *axes, const weir_work *work)

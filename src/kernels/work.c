@@ -38,5 +38,8 @@ int wr_work_end(weir_array *array, const wr_first_error *first)
 {
     if (first->error.code)
         wr_error_raise(&first->error);
-    return wr_array_agree(array, first->error.code);
+    int code = wr_array_agree(array, first->error.code);
+    if (code)
+        array->spoiled = true; /* it lacks what could not be read or computed */
+    return code;
 }

@@ -28,7 +28,8 @@ static inline void wr_note_error(wr_first_error *first, int code)
         first->error = *weir_error_last();
 }
 
-/* [collective] The code that all ranks return; `array` is one of the operator's. */
+/* [collective] The code that all ranks return; after an error `array`, the operator's output, does
+ * not get its name. */
 int wr_work_end(weir_array *array, const wr_first_error *first);
 
 static inline void wr_work_progress(const weir_work *work, int64_t done, int64_t all)

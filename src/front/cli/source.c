@@ -11,8 +11,9 @@ static int open_array(const char *command, const char *text, size_t length, cons
 {
     char *path = strndup(text, length);
     int code = path ? 0 : WEIR_ENOMEM, status = cli_settle(command, code);
-    if (!status)
-        status = cli_settle(command, weir_array_open(MPI_COMM_WORLD, path, WEIR_READ, hints, out));
+    if (!status) /* mapped pages would look like memory beyond --memory */
+        status = cli_settle(command, weir_array_open(MPI_COMM_WORLD, path, WEIR_READ,
+                                                     hints ? hints : "map=16M", out));
     free(path);
     return status;
 }
