@@ -348,9 +348,10 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
         let_go(a);
         return wr_blame(code, path);
     }
-    settle(a, &d);
     if (info->members)
         settle_set(a);
+    else
+        settle(a, &d);
     a->overwrite = o->overwrite;
     code = make(a, &d);
     if (!code)

@@ -12,9 +12,6 @@
  * at once spin on its lock. */
 enum { BATCHES = 64, PIECE = 4 << 20, BITE = 16 << 20 };
 
-/* Below both, what is not in the page cache is read as it comes. */
-enum { LARGE = 64 << 10, MANY = 16 };
-
 /* The transfers of a request, straight from and to user memory, file and memory walked together. */
 typedef struct direct {
     wr_port *port;
@@ -173,17 +170,15 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
 /* Arrays, whose files do not shrink while they are read, can be read by other ways than calls. */
 static bool read_array(wr_port *port, const wr_access_request *a, const wr_plan_input *in)
 {
-    direct d = direct_of(port, a);
-    bool large = in->wanted.bytes >= LARGE || in->wanted.runs >= MANY;
-    if (in->direction != WR_READ || in->access != WR_ACCESS_AUTO || !large)
-        return false;
     bool cold = wr_ahead_is_cold(port, a);
     if (cold && port->tunables.direct.which != WR_SWITCH_NEVER && read_cold(port, a))
         return true;
+    if (!port->tunables.map || a->frugal || !wr_plan_may_map(in))
+        return false;
+    direct d = direct_of(port, a);
     if (cold)
         wr_ahead_init(&d.ahead, port, a);
-    return port->tunables.map && !a->frugal && wr_plan_may_map(in) &&
-           read_mapped(&d, in->wanted.hi);
+    return read_mapped(&d, in->wanted.hi);
 }
 
 /* One window through a buffer. */
@@ -272,7 +267,7 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
         return move_columns(port, a);
     if (wanted.hi - wanted.lo != wanted.bytes || a->whole) {
         wr_plan_input in = wr_port_input(port, a->direction, &wanted, 0);
-        if (a->whole && read_array(port, a, &in))
+        if (a->whole && wr_plan_may_look(&in) && read_array(port, a, &in))
             return (wr_outcome){.stop = INT64_MAX};
         if (wanted.hi - wanted.lo != wanted.bytes && wr_plan_may_sieve(&in))
             return move_windows(port, a, &in);

@@ -4,6 +4,9 @@
 #include "base/arith.h"
 #include "base/error.h"
 
+/* Below both, looking where data are costs more than it can bring. */
+enum { LOOK_BYTES = 64 << 10, LOOK_RUNS = 16 };
+
 /* Longer runs are copied by the system as fast as by us. */
 enum { MAPPED_RUN = 256 << 10 };
 
@@ -364,8 +367,13 @@ bool wr_plan_may_sieve(const wr_plan_input *in)
     return in->access != WR_ACCESS_AUTO || !list_is_cheaper(in);
 }
 
-bool wr_plan_may_map(const wr_plan_input *in)
+bool wr_plan_may_look(const wr_plan_input *in)
 {
     return in->direction == WR_READ && in->access == WR_ACCESS_AUTO &&
-           in->wanted.bytes / in->wanted.runs <= MAPPED_RUN;
+           (in->wanted.bytes >= LOOK_BYTES || in->wanted.runs >= LOOK_RUNS);
+}
+
+bool wr_plan_may_map(const wr_plan_input *in)
+{
+    return in->wanted.bytes / in->wanted.runs <= MAPPED_RUN;
 }

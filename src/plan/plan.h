@@ -111,7 +111,11 @@ wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
  * read. */
 bool wr_plan_may_sieve(const wr_plan_input *in);
 
-/* Whether a rank alone reads best from mapped pages: where pieces are small. */
+/* Whether a rank alone, reading, may look where the data are now, page cache or device, and read
+ * accordingly: where there is enough to make that worth it. */
+bool wr_plan_may_look(const wr_plan_input *in);
+
+/* Whether it then reads best from mapped pages: where pieces are small. */
 bool wr_plan_may_map(const wr_plan_input *in);
 
 /* Of all the input's fields. */
