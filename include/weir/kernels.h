@@ -17,6 +17,8 @@ typedef struct weir_estimate {
     int64_t read, written; /* bytes, of all ranks */
     int64_t calls;         /* accesses of arrays, of the rank that makes most */
     int64_t memory;        /* bytes of buffers, of a rank */
+    char how[160];         /* a line about what is in memory at a time, and how many steps that
+                              makes; cut, with dots at its end, where there is more to say */
 } weir_estimate;
 
 /* How an operator works; all-zero is fine. */

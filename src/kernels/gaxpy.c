@@ -8,6 +8,7 @@
 #include "array/slab_shape.h"
 #include "base/arith.h"
 #include "kernels/blas.h"
+#include "kernels/estimate.h"
 #include "kernels/matmul.h"
 
 /* A message is short enough for the transport to need no memory for it: none fails on one side. */
@@ -124,6 +125,9 @@ static void estimate(const gaxpy *g, weir_estimate *out)
                            .memory = count_bytes(g)};
     if (!g->blocks[0])
         out->read = 0;
+    wr_estimate_say(out, "sub-blocks of %lld x %lld, %lld of the depth a rank", (long long)g->high,
+                    (long long)g->wide, (long long)g->deep);
+    wr_estimate_say_steps(out, g->blocks[0] * g->blocks[1]);
 }
 
 /* --- the global sum --- */

@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/error.h"
 #include "kernels/blas.h"
+#include "kernels/estimate.h"
 
 enum {
     DEEP = 256, /* of panels: BLAS is not faster with more */
@@ -210,4 +211,8 @@ void wr_panel_estimate(const wr_panel_shape *s, weir_estimate *out)
         out->read += elements * (depth.hi - depth.lo) * n->element;
         out->calls += at.new_a + at.new_b + ((i + 1) % s->panels == 0);
     }
+    wr_estimate_say(out, "blocks of %lld x %lld on a grid of %d x %d, %lld panel%s of %lld",
+                    (long long)s->high, (long long)s->wide, s->grid[0], s->grid[1],
+                    (long long)s->panels, s->panels == 1 ? "" : "s", (long long)s->deep);
+    wr_estimate_say_steps(out, s->steps);
 }

@@ -11,6 +11,7 @@
 #include "base/arith.h"
 #include "engine/council.h"
 #include "kernels/blocks.h"
+#include "kernels/estimate.h"
 #include "kernels/work.h"
 
 enum { RING = 8, LANES = 8 }; /* buffers for blocks, at most; elements that are computed at once */
@@ -266,6 +267,8 @@ static void estimate(const solver *s, weir_estimate *out)
                            .written = times * s->from->info.bytes,
                            .calls = times * 2 * s->blocks.shape.steps,
                            .memory = s->blocks.shape.memory};
+    wr_estimate_say_slabs(out, "blocks", &s->blocks.shape);
+    wr_estimate_say(out, " an iteration");
 }
 
 static int take_buffers(solver *s)

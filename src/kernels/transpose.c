@@ -11,6 +11,7 @@
 #include "array/slab_shape.h"
 #include "base/arith.h"
 #include "format/convert.h"
+#include "kernels/estimate.h"
 #include "kernels/permute.h"
 #include "kernels/work.h"
 
@@ -168,6 +169,15 @@ static int prepare(turning *t)
     return 0;
 }
 
+static void estimate(const turning *t, weir_estimate *out)
+{
+    *out = (weir_estimate){.read = t->from->info.bytes,
+                           .written = t->to->info.bytes,
+                           .calls = 2 * t->shape.steps,
+                           .memory = t->shape.memory};
+    wr_estimate_say_slabs(out, "slabs", &t->shape);
+}
+
 static int run(turning *t)
 {
     int code = check(t);
@@ -175,10 +185,7 @@ static int run(turning *t)
         return code; /* on all ranks */
     code = prepare(t);
     if (t->work.estimate && !code)
-        *t->work.estimate = (weir_estimate){.read = t->from->info.bytes,
-                                            .written = t->to->info.bytes,
-                                            .calls = 2 * t->shape.steps,
-                                            .memory = t->shape.memory};
+        estimate(t, t->work.estimate);
     if (!t->work.estimate)
         code = wr_array_agree(t->to, code);
     if (code || t->work.estimate) {

@@ -3,6 +3,7 @@
 
 #include "array/slabs.h"
 #include "base/arith.h"
+#include "kernels/estimate.h"
 
 static weir_array *lead_of(const wr_walk *w)
 {
@@ -49,6 +50,7 @@ static int estimate(const wr_walk *w, weir_estimate *out)
         out->written += o->output[i]->info.bytes;
     out->calls = shape.steps * (o->inputs + o->outputs);
     out->memory = shape.memory;
+    wr_estimate_say_slabs(out, "slabs", &shape);
     return 0;
 }
 

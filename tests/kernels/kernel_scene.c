@@ -220,7 +220,7 @@ static void find_memory(kernel_scene *s, weir_array **arrays, weir_work *work)
 
 static void check_estimate(kernel_scene *s, weir_array **arrays, weir_work work)
 {
-    weir_estimate e = {-1, -1, -1, -1};
+    weir_estimate e = {.read = -1, .written = -1, .calls = -1, .memory = -1, .how = "nothing"};
     const int64_t bytes = s->array[0].info.bytes;
     const int64_t times =
         s->deed == RELAX && s->relaxation.iterations ? s->relaxation.iterations : 1;
@@ -231,6 +231,8 @@ static void check_estimate(kernel_scene *s, weir_array **arrays, weir_work work)
     CHECK(s->deed == FILL ? !e.read : e.read >= times * bytes);
     CHECK(s->deed != REDUCE || e.read == bytes);
     CHECK(!bytes || e.calls > 0);
+    CHECK(strstr(e.how, s->deed == RELAX ? "blocks of " : "slabs of ") == e.how);
+    CHECK(strstr(e.how, " step"));
 }
 
 /* Each piece of news is later than the one before. */

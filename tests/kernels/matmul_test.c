@@ -142,12 +142,15 @@ static void check_shape(rng *r)
 static void check_large(void)
 {
     wr_panel_shape s;
+    weir_estimate e;
     wr_panel_need need = {.rows = 8192, .columns = 8192, .depth = 8192, .element = 8};
     need.memory = 256 << 20;
     need.ranks = 2;
     CHECK(!wr_panel_shape_build(&need, &s));
     CHECK(s.deep >= 256 && s.memory <= need.memory && s.memory > need.memory / 2);
     CHECK(s.blocks[0] * s.blocks[1] <= 2);
+    wr_panel_estimate(&s, &e);
+    CHECK(!strcmp(e.how, "blocks of 4096 x 4096 on a grid of 1 x 2, 8 panels of 1024, 16 steps"));
     need = (wr_panel_need){INT64_C(1) << 40, 3, 1 << 20, 8, 1 << 20, 5, true};
     CHECK(!wr_panel_shape_build(&need, &s) && s.memory <= need.memory);
     need = (wr_panel_need){INT64_C(1) << 29, INT64_C(1) << 29, 7, 16, INT64_MAX, 1, false};

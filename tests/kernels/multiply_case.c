@@ -201,6 +201,8 @@ void multiply_case_run(multiply_case *k, wr_world *w)
     CHECK(!weir_array_multiply(x[0], x[1], x[2], k->layout, &work));
     CHECK(estimate.memory <= (work.memory ? work.memory : 64 << 20));
     CHECK(estimate.written == k->c.info.bytes);
+    CHECK(strstr(estimate.how, k->layout == WEIR_GAXPY ? "sub-blocks of " : "blocks of ") ==
+          estimate.how);
     CHECK(!k->c.elements || estimate.read >= k->a.info.bytes + k->b.info.bytes);
     work.estimate = NULL;
     if (first) {

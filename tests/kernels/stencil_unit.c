@@ -124,6 +124,7 @@ static void relax_counted(weir_array *const *a, int exchange)
     weir_work work = {.direct = 1, .memory = 60 << 10, .estimate = &e};
     const int rank = wr_array_transport(a[0])->rank;
     CHECK(!weir_array_relax(a[0], a + 1, &r, &work, &last));
+    CHECK(!strcmp(e.how, "blocks of 20 x 60, 1 step an iteration"));
     if (rank == 0)
         estimated[exchange] = e.read;
     CHECK_EQUAL(e.written, 2 * (int64_t)BYTES);

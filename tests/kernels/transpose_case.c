@@ -127,6 +127,7 @@ void transpose_case_run(transpose_case *k, wr_world *w)
     CHECK(!weir_array_transpose(from, to, axes, &work));
     CHECK(estimate.memory <= (work.memory ? work.memory : 64 << 20));
     CHECK(estimate.read == k->from.info.bytes && estimate.written == k->to.info.bytes);
+    CHECK(strstr(estimate.how, "slabs of ") == estimate.how);
     work.estimate = NULL;
     CHECK(!weir_array_transpose(from, to, axes, &work));
     CHECK(!weir_array_close(from));

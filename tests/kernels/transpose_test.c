@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/estimate.h"
 #include "kernels/permute.h"
 #include "transport/local.h"
 #include "transpose_case.h"
@@ -119,6 +120,26 @@ static void refused_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+/* --- plans in words --- */
+
+static void check_words(void)
+{
+    weir_estimate e = {.how = ""};
+    wr_slab_shape s = {.dimensions = 2, .block = {512, 16384}, .steps = 1};
+    wr_estimate_say_slabs(&e, "slabs", &s);
+    CHECK(!strcmp(e.how, "slabs of 512 x 16384, 1 step"));
+    e = (weir_estimate){.how = ""};
+    wr_estimate_say_slabs(&e, "slabs", &(wr_slab_shape){.steps = 0});
+    CHECK(!strcmp(e.how, "slabs of 1, 0 steps"));
+    s.dimensions = WEIR_MAX_DIMENSIONS;
+    for (int d = 0; d < s.dimensions; d++)
+        s.block[d] = 123456789;
+    e = (weir_estimate){.how = ""};
+    wr_estimate_say_slabs(&e, "slabs", &s);
+    CHECK(strlen(e.how) == sizeof e.how - 1);
+    CHECK(!strcmp(e.how + sizeof e.how - 11, "9 x 123..."));
+}
+
 int main(void)
 {
     uint64_t seed = test_seed();
@@ -127,6 +148,7 @@ int main(void)
     CHECK(s);
     for (int i = 0; i < 2; i++)
         snprintf(s->k.path[i], sizeof s->k.path[i], "transpose-%d-%d-", (int)getpid(), i);
+    check_words();
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
