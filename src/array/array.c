@@ -257,18 +257,17 @@ static int fill(weir_array *a, const char *element)
     enum { PIECE = 1 << 20 };
     const wr_transport *t = a->world->transport;
     const int64_t size = a->body.element, all = a->info.bytes / size;
-    int64_t at = all / t->size * t->rank + wr_min(t->rank, all % t->size);
-    const int64_t end = at + all / t->size + (t->rank < all % t->size);
+    wr_span own = wr_share(all, t->rank, t->size);
     char *piece = wr_alloc(PIECE);
     int code = piece ? 0 : WEIR_ENOMEM;
     for (int64_t i = 0; piece && i < PIECE / size; i++)
         memcpy(piece + i * size, element, (size_t)size);
-    for (int64_t part; at < end && !code; at += part) {
+    for (int64_t part; own.lo < own.hi && !code; own.lo += part) {
         wr_run_pattern where, memory;
-        part = wr_min(end - at, PIECE / size);
-        code = weir_file_write(a->file,
-                               wr_run_pattern_set(&where, a->body.offset + at * size, part * size),
-                               wr_run_pattern_set(&memory, 0, part * size), piece, NULL);
+        part = wr_min(own.hi - own.lo, PIECE / size);
+        code = weir_file_write(
+            a->file, wr_run_pattern_set(&where, a->body.offset + own.lo * size, part * size),
+            wr_run_pattern_set(&memory, 0, part * size), piece, NULL);
     }
     wr_free(piece);
     return code;

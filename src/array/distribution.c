@@ -23,7 +23,7 @@ int64_t wr_distribution_block(const weir_distribution *d, int dimension, int64_t
 {
     int64_t grid = wr_distribution_grid(d, dimension), block = d->block[dimension];
     if (!block)
-        block = (n + grid - 1) / grid;
+        block = wr_div_ceil(n, grid);
     return wr_max(1, wr_min(block, n));
 }
 

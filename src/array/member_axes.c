@@ -38,8 +38,8 @@ static wr_axis meet_block(const wr_axis *x, const dealt *d)
     const int64_t last = x->lo + (x->total - 1) * x->step;
     if (lo >= hi || last < lo || x->lo >= hi)
         return (wr_axis){.step = 1};
-    const int64_t first = x->lo >= lo ? 0 : (lo - x->lo + x->step - 1) / x->step;
-    const int64_t end = last < hi ? x->total : (hi - x->lo + x->step - 1) / x->step;
+    const int64_t first = x->lo >= lo ? 0 : wr_div_ceil(lo - x->lo, x->step);
+    const int64_t end = last < hi ? x->total : wr_div_ceil(hi - x->lo, x->step);
     if (first >= end)
         return (wr_axis){.step = 1};
     wr_axis out = range_of(x, x->lo + first * x->step - lo, x->step, end - first);
@@ -107,7 +107,7 @@ static int meet(const wr_axis *x, const dealt *d, wr_arena *memory, wr_axis *out
     if (!x || !x->total)
         return 0;
     const bool range = !x->index && x->blocks == 1 && !x->tail;
-    if (range && d->block >= (d->n + d->grid - 1) / d->grid)
+    if (range && d->block >= wr_div_ceil(d->n, d->grid))
         *out = meet_block(x, d);
     else if (range && x->step == 1)
         *out = meet_dealt(x, d);

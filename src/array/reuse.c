@@ -20,7 +20,7 @@ static bool find_common(const wr_axis *wanted, const wr_axis *held, common *out)
     const int64_t held_last = held->lo + (held->total - 1) * held->step;
     int64_t first = 0, last = wanted->total - 1;
     if (held->lo > wanted->lo)
-        first = (held->lo - wanted->lo + wanted->step - 1) / wanted->step;
+        first = wr_div_ceil(held->lo - wanted->lo, wanted->step);
     if (held_last < wanted->lo + last * wanted->step)
         last = wr_div_floor(held_last - wanted->lo, wanted->step);
     *out = (common){.want = first,

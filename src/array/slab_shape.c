@@ -84,16 +84,11 @@ static int find_divided(const wr_slab_shape *s, int ranks)
     return largest;
 }
 
-static int64_t share(int64_t n, int rank, int ranks)
-{
-    return n / ranks * rank + wr_min(rank, n % ranks);
-}
-
 static int64_t count_slabs(const wr_slab_shape *s, const int64_t *lo, const int64_t *hi)
 {
     int64_t all = 1;
     for (int d = 0; d < s->dimensions; d++)
-        all *= (hi[d] - lo[d] + s->block[d] - 1) / s->block[d];
+        all *= wr_div_ceil(hi[d] - lo[d], s->block[d]);
     return all;
 }
 
@@ -111,7 +106,7 @@ static void number_dealt(wr_slab_shape *s, const wr_slab_need *need)
     s->first = need->rank;
     s->stride = need->ranks;
     s->count = all > need->rank ? (all - need->rank - 1) / need->ranks + 1 : 0;
-    s->steps = (all + need->ranks - 1) / need->ranks;
+    s->steps = wr_div_ceil(all, need->ranks);
     for (int64_t k = 0; k < s->count; k++) {
         wr_slab_box box = {{0}, {0}, {0}, {0}};
         wr_slab_find(s, k, &box);
@@ -123,10 +118,11 @@ static void number_contiguous(wr_slab_shape *s, const wr_slab_need *need, int di
 {
     const int64_t n = s->shape[divided];
     s->stride = 1;
-    s->part_hi[divided] = share(n, 1, need->ranks); /* rank 0 has no fewer than others */
+    s->part_hi[divided] = wr_div_ceil(n, need->ranks); /* of the rank that has most */
     s->steps = count_slabs(s, s->part_lo, s->part_hi);
-    s->part_lo[divided] = share(n, need->rank, need->ranks);
-    s->part_hi[divided] = share(n, need->rank + 1, need->ranks);
+    const wr_span part = wr_share(n, need->rank, need->ranks);
+    s->part_lo[divided] = part.lo;
+    s->part_hi[divided] = part.hi;
     s->count = count_slabs(s, s->part_lo, s->part_hi);
     s->elements = wr_slab_elements(s, s->part_lo, s->part_hi);
 }
@@ -142,7 +138,7 @@ int wr_slab_shape_build(const wr_body *body, const wr_slab_need *need, wr_slab_s
     for (int d = 0; d < s->dimensions; d++) {
         int64_t most = s->shape[d];
         if (d == divided && !(need->deal && need->block[d]))
-            most = share(most, 1, need->ranks); /* of the rank that has most */
+            most = wr_div_ceil(most, need->ranks); /* of the rank that has most */
         s->halo[d] = wr_min(need->halo[d], s->shape[d]);
         s->block[d] = wr_max(1, need->block[d] ? wr_min(need->block[d], most) : most);
     }
@@ -166,7 +162,7 @@ bool wr_slab_find(const wr_slab_shape *s, int64_t k, wr_slab_box *out)
     int64_t number = s->first + k * s->stride;
     for (int i = s->dimensions - 1; i >= 0; i--) {
         int d = s->order[i];
-        int64_t slabs = (s->part_hi[d] - s->part_lo[d] + s->block[d] - 1) / s->block[d];
+        int64_t slabs = wr_div_ceil(s->part_hi[d] - s->part_lo[d], s->block[d]);
         out->lo[d] = s->part_lo[d] + number % slabs * s->block[d];
         out->hi[d] = wr_min(out->lo[d] + s->block[d], s->part_hi[d]);
         out->in_lo[d] = wr_max(0, out->lo[d] - s->halo[d]);

@@ -247,12 +247,17 @@ int weir_slabs_end(weir_slabs *s)
 
 /* --- beginning --- */
 
+static weir_array *lead_of(const weir_slabs_options *o)
+{
+    return o->inputs ? o->input[0] : o->output[0];
+}
+
 static int check_arrays(const weir_slabs_options *o)
 {
     if (o->inputs < 0 || o->outputs < 0 || o->inputs > WEIR_MAX_SLAB_ARRAYS ||
         o->outputs > WEIR_MAX_SLAB_ARRAYS || o->inputs + o->outputs == 0)
         return wr_fail(WEIR_EINVAL, "a slab loop over %d and %d arrays", o->inputs, o->outputs);
-    const weir_array *lead = o->inputs ? o->input[0] : o->output[0];
+    const weir_array *lead = lead_of(o);
     bool halo = false;
     for (int d = 0; d < lead->info.dimensions; d++) {
         if (o->halo[d] < 0 || o->block[d] < 0)
@@ -303,11 +308,6 @@ static int take_buffers(weir_slabs *s)
 typedef struct rings {
     int64_t depth, in, out;
 } rings;
-
-static weir_array *lead_of(const weir_slabs_options *o)
-{
-    return o->inputs ? o->input[0] : o->output[0];
-}
 
 static rings rings_of(const weir_slabs_options *o)
 {

@@ -51,6 +51,24 @@ static inline int64_t wr_div_floor(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* Quotient rounded towards plus infinity; b > 0. */
+static inline int64_t wr_div_ceil(int64_t a, int64_t b)
+{
+    return a / b + (a % b > 0);
+}
+
+/* Indices [lo, hi). */
+typedef struct wr_span {
+    int64_t lo, hi;
+} wr_span;
+
+/* Part k of n indices that are cut into `parts`, the first ones larger by 1 where need be. */
+static inline wr_span wr_share(int64_t n, int64_t k, int64_t parts)
+{
+    const int64_t each = n / parts, more = n % parts, lo = each * k + wr_min(k, more);
+    return (wr_span){lo, lo + each + (k < more)};
+}
+
 /* Greatest common divisor; of 0 and x it is x. Not negative if the arguments are not. */
 static inline int64_t wr_gcd(int64_t a, int64_t b)
 {

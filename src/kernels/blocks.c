@@ -5,7 +5,7 @@
 
 static int64_t count_along(const wr_slab_shape *s, int d)
 {
-    return (s->shape[d] + s->block[d] - 1) / s->block[d];
+    return wr_div_ceil(s->shape[d], s->block[d]);
 }
 
 /* Rows are long runs, so blocks are as wide as the matrix; unless so few rows fit that the halo
@@ -14,7 +14,7 @@ static int choose(const wr_body *body, const wr_slab_need *need, wr_slab_shape *
 {
     int64_t block[WEIR_MAX_DIMENSIONS] = {0};
     const int slow = body->order[0], fast = body->order[1];
-    const int64_t share = (body->shape[slow] + need->ranks - 1) / need->ranks;
+    const int64_t share = wr_div_ceil(body->shape[slow], need->ranks);
     wr_slab_need with = *need;
     with.block = block;
     int code = wr_slab_shape_build(body, &with, out);

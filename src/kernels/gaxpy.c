@@ -25,11 +25,6 @@ typedef struct gaxpy {
 
 /* --- the shape --- */
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* Far below 2^63 also where that is more than any memory. */
 static int64_t room_of(const gaxpy *g, int64_t x, int64_t y)
 {
@@ -40,8 +35,8 @@ static int64_t room_of(const gaxpy *g, int64_t x, int64_t y)
 static int64_t part_room(const gaxpy *g)
 {
     const int ranks = g->m->ranks->size;
-    return g->m->c->info.columns ? room_of(g, g->high, ceil_div(g->wide, ranks))
-                                 : room_of(g, ceil_div(g->high, ranks), g->wide);
+    return g->m->c->info.columns ? room_of(g, g->high, wr_div_ceil(g->wide, ranks))
+                                 : room_of(g, wr_div_ceil(g->high, ranks), g->wide);
 }
 
 static int64_t message_room(const gaxpy *g)
@@ -83,14 +78,14 @@ static void choose_blocks(gaxpy *g)
     const int64_t rows = wr_max(1, g->m->rows), columns = wr_max(1, g->m->columns);
     gaxpy best = *g;
     double least = -1;
-    for (int64_t parts = ceil_div(rows, WR_BLAS_MOST); parts <= rows;
+    for (int64_t parts = wr_div_ceil(rows, WR_BLAS_MOST); parts <= rows;
          parts = parts < rows ? wr_min(rows, wr_more_parts(parts)) : rows + 1) {
         g->blocks[0] = parts;
-        g->high = ceil_div(rows, parts);
+        g->high = wr_div_ceil(rows, parts);
         if (!widest(g))
             continue;
-        g->blocks[1] = ceil_div(columns, g->wide);
-        g->wide = ceil_div(columns, g->blocks[1]);
+        g->blocks[1] = wr_div_ceil(columns, g->wide);
+        g->wide = wr_div_ceil(columns, g->blocks[1]);
         double cost = cost_of(g);
         if (least >= 0 && cost >= least)
             continue;
@@ -103,7 +98,7 @@ static void choose_blocks(gaxpy *g)
 static int make_shape(gaxpy *g)
 {
     g->high = g->wide = 1;
-    g->deep = wr_max(1, ceil_div(g->m->depth, g->m->ranks->size));
+    g->deep = wr_max(1, wr_div_ceil(g->m->depth, g->m->ranks->size));
     if (g->deep > WR_BLAS_MOST)
         return wr_fail(WEIR_ERANGE, "multiply: a depth of %lld on each rank is too much",
                        (long long)g->deep);

@@ -196,7 +196,7 @@ static bool load_strip(const filter *f, const image *m, int64_t row, int64_t fir
 static const char *filter_strip(const filter *f, const image *m, int64_t row, int64_t first)
 {
     const int64_t bytes = WIRE + (f->window - 1) * f->element;
-    const int blocks = (int)((bytes + BLOCK - 1) / BLOCK);
+    const int blocks = (int)wr_div_ceil(bytes, BLOCK);
     const bool plain = load_strip(f, m, row, first, blocks);
     run_function *run = plain && f->order->run_plain ? f->order->run_plain : f->order->run;
     run(&f->sort, f->rows, ROW, blocks);

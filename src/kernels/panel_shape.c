@@ -3,7 +3,6 @@
 #include "kernels/panel_shape.h"
 
 #include "array/slab_shape.h"
-#include "base/arith.h"
 #include "base/error.h"
 #include "kernels/blas.h"
 #include "kernels/estimate.h"
@@ -14,19 +13,6 @@ enum {
     PRODUCTS = 64 /* so many are as fast as reading an element */
 };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-wr_span wr_share(int64_t n, int64_t k, int64_t parts)
-{
-    int64_t each = n / parts, more = n % parts;
-    wr_span s = {.lo = each * k + wr_min(k, more)};
-    s.hi = s.lo + each + (k < more);
-    return s;
-}
-
 /* The grid, of at most so many ranks, whose largest part takes the least time. */
 static void choose_grid(wr_panel_shape *s)
 {
@@ -34,8 +20,8 @@ static void choose_grid(wr_panel_shape *s)
     s->grid[0] = s->grid[1] = 1;
     for (int rows = 1; rows <= s->need.ranks; rows++) {
         int columns = s->need.ranks / rows;
-        double high = (double)ceil_div(s->need.rows, rows);
-        double wide = (double)ceil_div(s->need.columns, columns);
+        double high = (double)wr_div_ceil(s->need.rows, rows);
+        double wide = (double)wr_div_ceil(s->need.columns, columns);
         double time = high * wide + PRODUCTS * (high + wide);
         if (least >= 0 && time >= least)
             continue;
@@ -75,7 +61,7 @@ static int64_t largest(wr_panel_shape *s, int64_t *value, int64_t least, int64_t
 static double cost_of(const wr_panel_shape *s, int64_t high, int64_t wide)
 {
     const wr_panel_need *n = &s->need;
-    double panels = (double)ceil_div(wr_max(1, n->depth), s->deep);
+    double panels = (double)wr_div_ceil(wr_max(1, n->depth), s->deep);
     double elements = (double)n->depth *
                       ((double)high * (double)s->blocks[1] + (double)wide * (double)s->blocks[0]);
     double accesses = 2 * panels * (double)s->blocks[0] * (double)s->blocks[1];
@@ -86,14 +72,14 @@ static double cost_of(const wr_panel_shape *s, int64_t high, int64_t wide)
 static double try_blocks(wr_panel_shape *s, int64_t high, int64_t wide, double least,
                          wr_panel_shape *best)
 {
-    for (int64_t parts = ceil_div(high, WR_BLAS_MOST); parts <= high;
+    for (int64_t parts = wr_div_ceil(high, WR_BLAS_MOST); parts <= high;
          parts = wr_more_parts(parts)) {
         s->blocks[0] = parts;
-        s->high = ceil_div(high, parts);
+        s->high = wr_div_ceil(high, parts);
         if (!largest(s, &s->wide, 0, wr_min(wide, WR_BLAS_MOST)))
             continue;
-        s->blocks[1] = ceil_div(wide, s->wide);
-        s->wide = ceil_div(wide, s->blocks[1]);
+        s->blocks[1] = wr_div_ceil(wide, s->wide);
+        s->wide = wr_div_ceil(wide, s->blocks[1]);
         double cost = cost_of(s, high, wide);
         if (least < 0 || cost < least) {
             least = cost;
@@ -107,10 +93,10 @@ static double try_blocks(wr_panel_shape *s, int64_t high, int64_t wide, double l
 static void use_rest(wr_panel_shape *s)
 {
     const int64_t depth = wr_max(1, s->need.depth);
-    const int64_t most = wr_max(s->deep, wr_min(ceil_div(depth, PANELS), WR_BLAS_MOST));
+    const int64_t most = wr_max(s->deep, wr_min(wr_div_ceil(depth, PANELS), WR_BLAS_MOST));
     largest(s, &s->deep, s->deep, most);
-    s->panels = ceil_div(depth, s->deep);
-    s->deep = ceil_div(depth, s->panels);
+    s->panels = wr_div_ceil(depth, s->deep);
+    s->deep = wr_div_ceil(depth, s->panels);
     s->results = s->blocks[0] * s->blocks[1] > 1 ? 2 : 1;
     if (count_bytes(s) > s->need.memory)
         s->results = 1;
@@ -124,8 +110,8 @@ int wr_panel_shape_build(const wr_panel_need *need, wr_panel_shape *out)
                        "multiplying in %lld bytes of memory: the least that would do is %lld",
                        (long long)need->memory, (long long)count_bytes(&s));
     choose_grid(&s);
-    const int64_t high = wr_max(1, ceil_div(need->rows, s.grid[0]));
-    const int64_t wide = wr_max(1, ceil_div(need->columns, s.grid[1]));
+    const int64_t high = wr_max(1, wr_div_ceil(need->rows, s.grid[0]));
+    const int64_t wide = wr_max(1, wr_div_ceil(need->columns, s.grid[1]));
     double least = -1;
     *out = s;
     for (int64_t deep = wr_max(1, wr_min(DEEP, need->depth)); deep; deep /= 2) {

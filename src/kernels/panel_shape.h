@@ -8,9 +8,7 @@
 #ifndef WR_KERNELS_PANEL_SHAPE_H
 #define WR_KERNELS_PANEL_SHAPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/arith.h"
 #include "weir/kernels.h"
 
 typedef struct wr_panel_need {
@@ -20,11 +18,6 @@ typedef struct wr_panel_need {
     int ranks;
     bool staged; /* writing takes the memory of a block besides */
 } wr_panel_need;
-
-/* Indices [lo, hi). */
-typedef struct wr_span {
-    int64_t lo, hi;
-} wr_span;
 
 typedef struct wr_panel_shape {
     wr_panel_need need;
@@ -51,9 +44,6 @@ typedef struct wr_panel_step {
 wr_panel_step wr_panel_step_of(const wr_panel_shape *shape, int rank, int64_t step);
 
 void wr_panel_estimate(const wr_panel_shape *shape, weir_estimate *out);
-
-/* Part k of n indices that are cut into `parts`, the first ones larger by 1 where need be. */
-wr_span wr_share(int64_t n, int64_t k, int64_t parts);
 
 /* A larger number of parts worth trying: each of the first ones, then 6 % more. */
 static inline int64_t wr_more_parts(int64_t parts)

@@ -138,6 +138,27 @@ static void test_arithmetic(void)
     CHECK_EQUAL(wr_div_floor(-1, 8), -1);
     CHECK_EQUAL(wr_div_floor(-8, 8), -1);
     CHECK_EQUAL(wr_div_floor(7, 8), 0);
+    CHECK_EQUAL(wr_div_ceil(-1, 8), 0);
+    CHECK_EQUAL(wr_div_ceil(0, 8), 0);
+    CHECK_EQUAL(wr_div_ceil(8, 8), 1);
+    CHECK_EQUAL(wr_div_ceil(9, 8), 2);
+    CHECK_EQUAL(wr_div_ceil(INT64_MAX, 2), INT64_C(1) << 62);
+}
+
+/* Parts join to all indices, and differ in size by 1 at most. */
+static void test_shares(void)
+{
+    for (int64_t n = 0; n < 12; n++)
+        for (int64_t parts = 1; parts < 9; parts++) {
+            int64_t at = 0;
+            for (int64_t k = 0; k < parts; k++) {
+                const wr_span s = wr_share(n, k, parts);
+                CHECK_EQUAL(s.lo, at);
+                CHECK_EQUAL(s.hi - s.lo, n / parts + (k < n % parts));
+                at = s.hi;
+            }
+            CHECK_EQUAL(at, n);
+        }
 }
 
 static void test_failing_allocation(void)
@@ -430,6 +451,7 @@ int main(void)
     test_codes_of_errno();
     test_error_is_per_thread();
     test_arithmetic();
+    test_shares();
     test_failing_allocation();
     test_arena_keeps_to_budget();
     test_arena_out_of_memory();
