@@ -5,125 +5,18 @@
  * sub-blocks of c. */
 #include <string.h>
 
-#include "array/slab_shape.h"
 #include "base/arith.h"
-#include "kernels/blas.h"
-#include "kernels/estimate.h"
+#include "kernels/gaxpy_shape.h"
 #include "kernels/matmul.h"
-
-/* A message is short enough for the transport to need no memory for it: none fails on one side. */
-enum { MESSAGE = 1 << 20 };
+#include "kernels/swap.h"
 
 typedef struct gaxpy {
     wr_matmul *m;
     wr_channel channel;
-    int64_t blocks[2];        /* sub-blocks of c, along rows and columns */
-    int64_t high, wide, deep; /* rows and columns of one, and a rank's depth, at most */
+    wr_gaxpy_shape shape;
     char *a, *b, *c, *theirs, *memory;
     weir_request *reading[2], *writing;
 } gaxpy;
-
-/* --- the shape --- */
-
-/* Far below 2^63 also where that is more than any memory. */
-static int64_t room_of(const gaxpy *g, int64_t x, int64_t y)
-{
-    return wr_slab_room(wr_min(x * y * g->m->c->body.element, INT64_C(1) << 58));
-}
-
-/* For the part of a sub-block of c that a rank writes. */
-static int64_t part_room(const gaxpy *g)
-{
-    const int ranks = g->m->ranks->size;
-    return g->m->c->info.columns ? room_of(g, g->high, wr_div_ceil(g->wide, ranks))
-                                 : room_of(g, wr_div_ceil(g->high, ranks), g->wide);
-}
-
-static int64_t message_room(const gaxpy *g)
-{
-    return g->m->ranks->size > 1 ? wr_min(part_room(g), MESSAGE) : 0;
-}
-
-static int64_t count_bytes(const gaxpy *g)
-{
-    return room_of(g, g->high, g->deep) + room_of(g, g->deep, g->wide) +
-           room_of(g, g->high, g->wide) + message_room(g) +
-           (g->m->c->info.swapped ? part_room(g) : 0);
-}
-
-/* The widest sub-blocks that fit; 0: none. */
-static int64_t widest(gaxpy *g)
-{
-    int64_t least = 0, most = wr_min(wr_max(1, g->m->columns), WR_BLAS_MOST);
-    while (least < most) {
-        g->wide = least + (most - least + 1) / 2;
-        if (count_bytes(g) <= g->m->work.memory)
-            least = g->wide;
-        else
-            most = g->wide - 1;
-    }
-    return g->wide = least;
-}
-
-/* b is read once for each row of sub-blocks, a only once. */
-static double cost_of(const gaxpy *g)
-{
-    const double rows = (double)g->blocks[0], columns = (double)g->blocks[1];
-    return rows * (double)g->deep * (double)g->m->columns * (double)g->m->c->body.element +
-           rows * (1 + 2 * columns) * WR_ACCESS_COST;
-}
-
-static void choose_blocks(gaxpy *g)
-{
-    const int64_t rows = wr_max(1, g->m->rows), columns = wr_max(1, g->m->columns);
-    gaxpy best = *g;
-    double least = -1;
-    for (int64_t parts = wr_div_ceil(rows, WR_BLAS_MOST); parts <= rows;
-         parts = parts < rows ? wr_min(rows, wr_more_parts(parts)) : rows + 1) {
-        g->blocks[0] = parts;
-        g->high = wr_div_ceil(rows, parts);
-        if (!widest(g))
-            continue;
-        g->blocks[1] = wr_div_ceil(columns, g->wide);
-        g->wide = wr_div_ceil(columns, g->blocks[1]);
-        double cost = cost_of(g);
-        if (least >= 0 && cost >= least)
-            continue;
-        least = cost;
-        best = *g;
-    }
-    *g = best;
-}
-
-static int make_shape(gaxpy *g)
-{
-    g->high = g->wide = 1;
-    g->deep = wr_max(1, wr_div_ceil(g->m->depth, g->m->ranks->size));
-    if (g->deep > WR_BLAS_MOST)
-        return wr_fail(WEIR_ERANGE, "multiply: a depth of %lld on each rank is too much",
-                       (long long)g->deep);
-    if (count_bytes(g) > g->m->work.memory)
-        return wr_fail(WEIR_EBUDGET,
-                       "multiplying in %lld bytes of memory: the least that would do is %lld",
-                       (long long)g->m->work.memory, (long long)count_bytes(g));
-    choose_blocks(g);
-    if (!g->m->rows || !g->m->columns)
-        g->blocks[0] = 0;
-    return 0;
-}
-
-static void estimate(const gaxpy *g, weir_estimate *out)
-{
-    *out = (weir_estimate){.read = g->m->a->info.bytes + g->blocks[0] * g->m->b->info.bytes,
-                           .written = g->m->c->info.bytes,
-                           .calls = g->blocks[0] * (1 + 2 * g->blocks[1]),
-                           .memory = count_bytes(g)};
-    if (!g->blocks[0])
-        out->read = 0;
-    wr_estimate_say(out, "sub-blocks of %lld x %lld, %lld of the depth a rank", (long long)g->high,
-                    (long long)g->wide, (long long)g->deep);
-    wr_estimate_say_steps(out, g->blocks[0] * g->blocks[1]);
-}
 
 /* --- the global sum --- */
 
@@ -152,21 +45,13 @@ static wr_span bytes_of(const gaxpy *g, const wr_panel_step *at, int rank)
     return (wr_span){lines.lo * line, lines.hi * line};
 }
 
-/* Starts a message, and waits for it with the one that comes meanwhile. */
 static int swap_message(gaxpy *g, wr_parcel out, wr_place in)
 {
-    wr_transport *t = g->m->ranks;
-    wr_request sent, received;
-    int code = 0, later = 0, begun = 0, due = 0;
-    if (out.bytes > 0)
-        begun = !(code = t->ops->send(t, out, g->channel.tag, false, &sent));
-    if (in.bytes > 0)
-        due = !(later = t->ops->receive(t, in, g->channel.tag, &received));
-    if (due)
-        later = wr_request_wait(t, &received);
-    if (begun)
-        code = wr_request_wait(t, &sent);
-    return code ? code : later;
+    const int tag = g->channel.tag;
+    wr_swap swap;
+    const int started = wr_swap_start(g->m->ranks, out, tag, in, tag, &swap);
+    const int over = wr_swap_wait(g->m->ranks, &swap);
+    return started ? started : over;
 }
 
 /* Every rank's part of a sub-block gets what the others have of it. Who has failed takes part, with
@@ -180,9 +65,9 @@ static void sum_up(gaxpy *g, const wr_panel_step *at)
         const int from = (t->rank - distance + t->size) % t->size;
         const wr_span out = bytes_of(g, at, to);
         const int64_t most = wr_max(out.hi - out.lo, mine.hi - mine.lo);
-        for (int64_t k = 0; k < most; k += MESSAGE) {
-            int64_t sent = wr_min(MESSAGE, out.hi - out.lo - k);
-            int64_t received = wr_min(MESSAGE, mine.hi - mine.lo - k);
+        for (int64_t k = 0; k < most; k += WR_SWAP_MOST) {
+            int64_t sent = wr_min(WR_SWAP_MOST, out.hi - out.lo - k);
+            int64_t received = wr_min(WR_SWAP_MOST, mine.hi - mine.lo - k);
             int code = swap_message(g, (wr_parcel){to, sent, g->c + out.lo + k},
                                     (wr_place){from, received, g->theirs});
             wr_note_error(&g->m->first, code);
@@ -197,8 +82,8 @@ static void sum_up(gaxpy *g, const wr_panel_step *at)
 static wr_panel_step place_of(const gaxpy *g, int64_t row, int64_t column)
 {
     const wr_matmul *m = g->m;
-    return (wr_panel_step){.rows = wr_share(m->rows, row, g->blocks[0]),
-                           .columns = wr_share(m->columns, column, g->blocks[1]),
+    return (wr_panel_step){.rows = wr_share(m->rows, row, g->shape.blocks[0]),
+                           .columns = wr_share(m->columns, column, g->shape.blocks[1]),
                            .depth = wr_share(m->depth, m->ranks->rank, m->ranks->size)};
 }
 
@@ -237,35 +122,36 @@ static void run_step(gaxpy *g, int64_t row, int64_t column)
     for (int i = 0; i < 2; i++)
         wr_note_error(&m->first, weir_wait(&g->reading[i], NULL));
     wr_note_error(&m->first, weir_wait(&g->writing, NULL));
-    memset(g->c, 0, (size_t)room_of(g, g->high, g->wide));
+    memset(g->c, 0, (size_t)g->shape.c_room);
     if (!m->first.error.code)
         wr_matmul_add(m, &at, g->a, g->b, g->c);
     sum_up(g, &at);
     start_write(g, &at);
-    wr_work_progress(&m->work, row * g->blocks[1] + column + 1, g->blocks[0] * g->blocks[1]);
+    const int64_t *blocks = g->shape.blocks;
+    wr_work_progress(&m->work, row * blocks[1] + column + 1, blocks[0] * blocks[1]);
 }
 
 static int take_memory(gaxpy *g)
 {
-    const int64_t a = room_of(g, g->high, g->deep), b = room_of(g, g->deep, g->wide);
-    const int64_t c = room_of(g, g->high, g->wide);
-    g->memory = wr_alloc(a + b + c + message_room(g));
+    const wr_gaxpy_shape *s = &g->shape;
+    g->memory = wr_alloc(s->a_room + s->b_room + s->c_room + s->message_room);
     if (!g->memory)
         return WEIR_ENOMEM;
     g->a = g->memory;
-    g->b = g->a + a;
-    g->c = g->b + b;
-    g->theirs = g->c + c;
+    g->b = g->a + s->a_room;
+    g->c = g->b + s->b_room;
+    g->theirs = g->c + s->c_room;
     return 0;
 }
 
 static int prepare(gaxpy *g)
 {
-    int code = make_shape(g);
+    const wr_panel_need need = wr_matmul_need(g->m);
+    int code = wr_gaxpy_shape_build(&need, g->m->c->info.columns, &g->shape);
     if (code)
         return code;
     if (g->m->work.estimate) {
-        estimate(g, g->m->work.estimate);
+        wr_gaxpy_estimate(&g->shape, g->m->work.estimate);
         return 0;
     }
     code = wr_array_agree(g->m->c, take_memory(g));
@@ -280,8 +166,8 @@ int wr_multiply_gaxpy(wr_matmul *m)
         wr_free(g.memory);
         return code;
     }
-    for (int64_t row = 0; row < g.blocks[0]; row++)
-        for (int64_t column = 0; column < g.blocks[1]; column++)
+    for (int64_t row = 0; row < g.shape.blocks[0]; row++)
+        for (int64_t column = 0; column < g.shape.blocks[1]; column++)
             run_step(&g, row, column);
     wr_note_error(&m->first, weir_wait(&g.writing, NULL));
     code = wr_work_end(m->c, &m->first);

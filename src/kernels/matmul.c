@@ -5,6 +5,17 @@
 #include "base/arith.h"
 #include "kernels/blas.h"
 
+wr_panel_need wr_matmul_need(const wr_matmul *m)
+{
+    return (wr_panel_need){.rows = m->rows,
+                           .columns = m->columns,
+                           .depth = m->depth,
+                           .element = m->c->body.element,
+                           .memory = m->work.memory,
+                           .ranks = m->ranks->size,
+                           .staged = m->c->info.swapped};
+}
+
 const weir_array_section *wr_matrix_section(const wr_matmul *m, const weir_array *array,
                                             wr_span rows, wr_span columns, wr_matrix_part *out)
 {

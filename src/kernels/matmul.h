@@ -17,6 +17,8 @@ typedef struct wr_matmul {
 int wr_multiply_panels(wr_matmul *m);
 int wr_multiply_gaxpy(wr_matmul *m);
 
+wr_panel_need wr_matmul_need(const wr_matmul *m);
+
 /* A part of a matrix, in the file's order. */
 typedef struct wr_matrix_part {
     int64_t lo[2], hi[2];

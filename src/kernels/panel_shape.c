@@ -31,17 +31,16 @@ static void choose_grid(wr_panel_shape *s)
     }
 }
 
-/* Bytes of a buffer; far below 2^63 also where they are more than any memory. */
-static int64_t room_of(const wr_panel_need *n, int64_t x, int64_t y)
+int64_t wr_panel_room(const wr_panel_need *n, int64_t x, int64_t y)
 {
-    return wr_slab_room(wr_min(x * y * n->element, INT64_C(1) << 58));
+    return wr_slab_room(wr_min(x * y, (INT64_C(1) << 58) / n->element) * n->element);
 }
 
 static int64_t count_bytes(const wr_panel_shape *s)
 {
     const wr_panel_need *n = &s->need;
-    return (s->results + n->staged) * room_of(n, s->high, s->wide) +
-           2 * room_of(n, s->high, s->deep) + 2 * room_of(n, s->deep, s->wide);
+    return (s->results + n->staged) * wr_panel_room(n, s->high, s->wide) +
+           2 * wr_panel_room(n, s->high, s->deep) + 2 * wr_panel_room(n, s->deep, s->wide);
 }
 
 /* The largest value up to `most` with which everything fits, as it does with `least`. */
@@ -73,7 +72,7 @@ static double try_blocks(wr_panel_shape *s, int64_t high, int64_t wide, double l
                          wr_panel_shape *best)
 {
     for (int64_t parts = wr_div_ceil(high, WR_BLAS_MOST); parts <= high;
-         parts = wr_more_parts(parts)) {
+         parts = wr_more_parts(parts, high)) {
         s->blocks[0] = parts;
         s->high = wr_div_ceil(high, parts);
         if (!largest(s, &s->wide, 0, wr_min(wide, WR_BLAS_MOST)))
@@ -119,9 +118,9 @@ int wr_panel_shape_build(const wr_panel_need *need, wr_panel_shape *out)
         least = try_blocks(&s, high, wide, least, out);
     }
     use_rest(out);
-    out->a_room = room_of(need, out->high, out->deep);
-    out->b_room = room_of(need, out->deep, out->wide);
-    out->c_room = room_of(need, out->high, out->wide);
+    out->a_room = wr_panel_room(need, out->high, out->deep);
+    out->b_room = wr_panel_room(need, out->deep, out->wide);
+    out->c_room = wr_panel_room(need, out->high, out->wide);
     out->memory = count_bytes(out);
     out->steps = need->rows && need->columns ? out->blocks[0] * out->blocks[1] * out->panels : 0;
     return 0;

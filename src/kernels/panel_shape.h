@@ -45,11 +45,15 @@ wr_panel_step wr_panel_step_of(const wr_panel_shape *shape, int rank, int64_t st
 
 void wr_panel_estimate(const wr_panel_shape *shape, weir_estimate *out);
 
-/* A larger number of parts worth trying: each of the first ones, then 6 % more. */
-static inline int64_t wr_more_parts(int64_t parts)
+/* A larger number of parts worth trying: each of the first ones, then 6 % more, and `most`, the
+ * last. */
+static inline int64_t wr_more_parts(int64_t parts, int64_t most)
 {
-    return parts + 1 + parts / 16;
+    return parts < most ? wr_min(most, parts + 1 + parts / 16) : most + 1;
 }
+
+/* Bytes of a buffer for x * y elements; far below 2^63 also where they are more than any memory. */
+int64_t wr_panel_room(const wr_panel_need *need, int64_t x, int64_t y);
 
 /* Bytes as which an access counts besides what it moves. */
 enum { WR_ACCESS_COST = 64 << 10 };

@@ -91,13 +91,7 @@ static int take_memory(multiplying *p)
 static int prepare(multiplying *p)
 {
     const wr_matmul *m = p->m;
-    const wr_panel_need need = {.rows = m->rows,
-                                .columns = m->columns,
-                                .depth = m->depth,
-                                .element = m->c->body.element,
-                                .memory = m->work.memory,
-                                .ranks = m->ranks->size,
-                                .staged = m->c->info.swapped};
+    const wr_panel_need need = wr_matmul_need(m);
     int code = wr_panel_shape_build(&need, &p->shape);
     if (code || m->work.estimate)
         return code;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/panel_shape.h"
+#include "kernels/gaxpy_shape.h"
 #include "multiply_case.h"
 #include "transport/local.h"
 
@@ -34,6 +34,30 @@ static void run_case(rng *r, scene *s)
     check_within(60);
     CHECK(!wr_local_run(ranks, &s->tunables, rank_body, s));
     multiply_case_release(&s->k);
+}
+
+/* In the least memory only single rows fit, and 17 is no number of parts tried on the way up. */
+static void run_single_rows(rng *r, scene *s)
+{
+    multiply_case *k = &s->k;
+    naive *const matrix[] = {&k->a, &k->b, &k->c};
+    const int64_t shape[][2] = {{17, 1024}, {1024, 3}, {17, 3}};
+    for (int i = 0; i < 3; i++) {
+        *matrix[i] = (naive){.info = {.type = WEIR_F8, .dimensions = 2}};
+        memcpy(matrix[i]->info.shape, shape[i], sizeof shape[i]);
+        naive_settle(matrix[i]);
+        multiply_fill(r, matrix[i], true);
+        k->hints[i][0] = '\0';
+        k->swapped[i] = false;
+    }
+    multiply_naively(k);
+    k->layout = WEIR_GAXPY;
+    k->direct = 0;
+    k->memory = 1;
+    k->done = k->steps = 0;
+    wr_tunables_init(&s->tunables);
+    CHECK(!wr_local_run(1, &s->tunables, rank_body, s));
+    multiply_case_release(k);
 }
 
 /* --- refusals --- */
@@ -113,16 +137,33 @@ static void walk(const wr_panel_shape *s, int rank, unsigned char *made, weir_es
     sum->calls = calls;
 }
 
+static wr_panel_need random_need(rng *r, int64_t most)
+{
+    return (wr_panel_need){.rows = rng_within(r, 0, most),
+                           .columns = rng_within(r, 0, most),
+                           .depth = rng_within(r, 0, most),
+                           .element = INT64_C(4) << rng_within(r, 0, 2),
+                           .memory = 1,
+                           .ranks = (int)rng_within(r, 1, 20),
+                           .staged = rng_chance(r, 30)};
+}
+
+/* The least memory, as the last error names it, or some more. */
+static int64_t random_memory(rng *r)
+{
+    const char *least = strstr(weir_error_last()->text, "do is ");
+    CHECK(least);
+    const int64_t more = rng_chance(r, 30) ? 0 : rng_within(r, 0, rng_chance(r, 50) ? 9000 : 90000);
+    return strtoll(least + 6, NULL, 10) + more;
+}
+
 static void check_shape(rng *r)
 {
     wr_panel_shape s;
     weir_estimate wanted, sum = {0};
-    wr_panel_need need = {.rows = rng_within(r, 0, 60),
-                          .columns = rng_within(r, 0, 60),
-                          .depth = rng_within(r, 0, 60),
-                          .element = INT64_C(4) << rng_within(r, 0, 2),
-                          .memory = rng_within(r, 5 * 4096, 100000),
-                          .ranks = (int)rng_within(r, 1, 20)};
+    wr_panel_need need = random_need(r, 60);
+    CHECK_FAILS(wr_panel_shape_build(&need, &s), WEIR_EBUDGET, "the least");
+    need.memory = random_memory(r);
     const int64_t products = need.rows * need.columns * need.depth;
     unsigned char *made = calloc((size_t)products + 1, 1);
     CHECK(made && !wr_panel_shape_build(&need, &s));
@@ -138,10 +179,42 @@ static void check_shape(rng *r)
     free(made);
 }
 
+static void check_span(wr_span s, int64_t *at, int64_t most)
+{
+    CHECK(s.lo == *at && s.hi - s.lo <= most);
+    *at = s.hi;
+}
+
+/* Sub-blocks cover everything, and fit the buffers that are paid for. */
+static void check_gaxpy_shape(rng *r)
+{
+    wr_gaxpy_shape s;
+    wr_panel_need need = random_need(r, rng_chance(r, 50) ? 60 : 3000);
+    const bool by_columns = rng_chance(r, 50);
+    int64_t row = 0, column = 0, depth = 0;
+    CHECK_FAILS(wr_gaxpy_shape_build(&need, by_columns, &s), WEIR_EBUDGET, "the least");
+    need.memory = random_memory(r);
+    CHECK(!wr_gaxpy_shape_build(&need, by_columns, &s));
+    CHECK(s.high > 0 && s.wide > 0 && s.memory <= need.memory);
+    CHECK(s.a_room >= s.high * s.deep * need.element && s.b_room >= s.deep * s.wide * need.element);
+    CHECK(s.c_room >= s.high * s.wide * need.element && (s.message_room > 0) == (need.ranks > 1));
+    CHECK(s.memory >= s.a_room + s.b_room + s.c_room + s.message_room + need.staged);
+    CHECK((s.blocks[0] > 0) == (need.rows && need.columns));
+    for (int64_t i = 0; i < s.blocks[0]; i++)
+        check_span(wr_share(need.rows, i, s.blocks[0]), &row, s.high);
+    for (int64_t i = 0; i < s.blocks[1]; i++)
+        check_span(wr_share(need.columns, i, s.blocks[1]), &column, s.wide);
+    for (int i = 0; i < need.ranks; i++)
+        check_span(wr_share(need.depth, i, need.ranks), &depth, s.deep);
+    CHECK(row == need.rows || !s.blocks[0]);
+    CHECK(column == need.columns && depth == need.depth);
+}
+
 /* Large matrices: found at once, within memory, and not wasteful. */
 static void check_large(void)
 {
     wr_panel_shape s;
+    wr_gaxpy_shape g;
     weir_estimate e;
     wr_panel_need need = {.rows = 8192, .columns = 8192, .depth = 8192, .element = 8};
     need.memory = 256 << 20;
@@ -153,8 +226,13 @@ static void check_large(void)
     CHECK(!strcmp(e.how, "blocks of 4096 x 4096 on a grid of 1 x 2, 8 panels of 1024, 16 steps"));
     need = (wr_panel_need){INT64_C(1) << 40, 3, 1 << 20, 8, 1 << 20, 5, true};
     CHECK(!wr_panel_shape_build(&need, &s) && s.memory <= need.memory);
-    need = (wr_panel_need){INT64_C(1) << 29, INT64_C(1) << 29, 7, 16, INT64_MAX, 1, false};
+    need = (wr_panel_need){INT64_C(1) << 30, INT64_C(1) << 30, 7, 16, INT64_C(1) << 40, 1, false};
     CHECK(!wr_panel_shape_build(&need, &s));
+    CHECK(s.high * s.wide <= need.memory / need.element);
+    CHECK(!wr_gaxpy_shape_build(&need, false, &g) && g.memory <= need.memory);
+    CHECK(g.high * g.wide <= need.memory / need.element);
+    need.depth = INT64_C(1) << 31;
+    CHECK_FAILS(wr_gaxpy_shape_build(&need, false, &g), WEIR_ERANGE, "a depth of 2147483648");
 }
 
 int main(void)
@@ -171,8 +249,10 @@ int main(void)
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
         check_shape(&r);
+        check_gaxpy_shape(&r);
         run_case(&r, s);
     }
+    run_single_rows(&(rng){seed}, s);
     wr_tunables_init(&s->tunables);
     CHECK(!wr_local_run(3, &s->tunables, refused_body, s));
     for (int i = 0; i < 3; i++)
