@@ -283,14 +283,24 @@ static int check_arrays(const weir_slabs_options *o)
     return 0;
 }
 
-/* Memory for both rings. */
+/* Bytes of both rings; what staging takes is taken by the accesses. */
+static int64_t count_bytes(const weir_slabs *s)
+{
+    int64_t in = 0, out = 0;
+    for (int i = 0; i < s->options.inputs; i++)
+        in += wr_slab_room(s->shape.in_elements * s->input[i]->body.element);
+    for (int i = 0; i < s->options.outputs; i++)
+        out += wr_slab_room(s->shape.out_elements * s->output[i]->body.element);
+    return s->in_ring * in + s->out_ring * out;
+}
+
 static int take_buffers(weir_slabs *s)
 {
     const weir_slabs_options *o = &s->options;
     int64_t at = 0;
     s->in = wr_alloc_array(wr_max(1, s->in_ring * o->inputs), sizeof *s->in);
     s->out = wr_alloc_array(wr_max(1, s->out_ring * o->outputs), sizeof *s->out);
-    s->memory = wr_alloc(s->shape.memory - o->besides);
+    s->memory = wr_alloc(count_bytes(s));
     if (!s->in || !s->out || !s->memory)
         return WEIR_ENOMEM;
     for (int64_t i = 0; i < s->in_ring * o->inputs; i++) {

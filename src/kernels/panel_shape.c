@@ -39,7 +39,8 @@ int64_t wr_panel_room(const wr_panel_need *n, int64_t x, int64_t y)
 static int64_t count_bytes(const wr_panel_shape *s)
 {
     const wr_panel_need *n = &s->need;
-    return (s->results + n->staged) * wr_panel_room(n, s->high, s->wide) +
+    const int64_t times = n->staged ? 2 : 1;
+    return s->results * times * wr_panel_room(n, s->high, s->wide) +
            2 * wr_panel_room(n, s->high, s->deep) + 2 * wr_panel_room(n, s->deep, s->wide);
 }
 

@@ -16,7 +16,7 @@ typedef struct wr_panel_need {
     int64_t element;              /* bytes */
     int64_t memory;               /* most bytes of all buffers */
     int ranks;
-    bool staged; /* writing takes the memory of a block besides */
+    bool staged; /* writing a block takes its memory besides */
 } wr_panel_need;
 
 typedef struct wr_panel_shape {

@@ -143,14 +143,20 @@ static int cut(turning *t, wr_slab_need *need)
     return code == WEIR_EBUDGET ? wr_slab_shape_build(&t->to->body, need, &t->shape) : code;
 }
 
-/* Conversion takes a staging buffer besides. */
+/* Bytes an element: of buffers, and of staging, which the read under way takes where types differ,
+ * and every write where bytes are swapped. */
+static int64_t count_bytes(const turning *t)
+{
+    const int64_t from = t->from->body.element, to = t->to->body.element;
+    return (READS + WRITES) * to + (t->from->info.type != t->to->info.type ? from : 0) +
+           (t->to->info.swapped ? WRITES * to : 0);
+}
+
 static int prepare(turning *t)
 {
     const wr_transport *ranks = wr_array_transport(t->to);
-    const bool staged = t->from->info.type != t->to->info.type || t->to->info.swapped;
     wr_slab_need need = {.memory = t->work.memory,
-                         .out_bytes = (READS + WRITES) * t->to->body.element +
-                                      (staged ? t->from->body.element + t->to->body.element : 0),
+                         .out_bytes = count_bytes(t),
                          .buffers = READS + WRITES,
                          .rank = ranks->rank,
                          .ranks = ranks->size,
