@@ -116,6 +116,20 @@ static int set_one(wr_tunables *tunables, const wr_tunable *t, const char *value
     }
 }
 
+int64_t wr_tunables_stripe(const wr_tunables *tunables)
+{
+    const int64_t usual = 1 << 20;
+    return tunables->striping_unit ? wr_min(tunables->striping_unit, WR_STRIPE_MAX) : usual;
+}
+
+int64_t wr_tunables_disks(const wr_tunables *tunables)
+{
+    int64_t count = *tunables->disks != 0;
+    for (const char *c = tunables->disks; *c; c++)
+        count += *c == ':';
+    return count;
+}
+
 void wr_tunables_init(wr_tunables *tunables)
 {
     memset(tunables, 0, sizeof *tunables);

@@ -18,6 +18,9 @@ typedef struct wr_choice {
 
 enum { WR_TUNABLE_TEXT = 1024 };
 
+/* A striped file is dealt in no larger blocks. */
+#define WR_STRIPE_MAX (INT64_C(1) << 40)
+
 /* Directions index the tunables that differ between reading and writing. */
 enum wr_direction { WR_READ, WR_WRITE };
 
@@ -29,7 +32,15 @@ enum wr_access {
     WR_ACCESS_EXTENT
 };
 enum wr_exchange { WR_EXCHANGE_AUTO, WR_EXCHANGE_SHM, WR_EXCHANGE_P2P, WR_EXCHANGE_ALLTOALL };
-enum wr_realms { WR_REALMS_EVEN, WR_REALMS_STATIC, WR_REALMS_CYCLIC, WR_REALMS_PERSISTENT };
+enum wr_realms {
+    WR_REALMS_EVEN,
+    WR_REALMS_STATIC,
+    WR_REALMS_CYCLIC,
+    WR_REALMS_PERSISTENT,
+    WR_REALMS_BALANCED,
+    WR_REALMS_DISKS,
+    WR_REALMS_CUSTOM
+};
 enum wr_storage_choice {
     WR_STORAGE_AUTO,
     WR_STORAGE_POSIX,
@@ -96,6 +107,10 @@ typedef struct wr_tunable_alias {
 } wr_tunable_alias;
 
 extern const wr_tunable_alias wr_tunable_aliases[];
+
+/* What a striped file is dealt by, 1 MiB unless told, and over how many folders. */
+int64_t wr_tunables_stripe(const wr_tunables *tunables);
+int64_t wr_tunables_disks(const wr_tunables *tunables);
 
 void wr_tunables_init(wr_tunables *tunables);
 

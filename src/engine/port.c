@@ -24,6 +24,9 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.origin = port->origin;
     in.align = wr_max(in.align, port->align);
     in.block = port->block;
+    in.disks = port->storage->facts.disks;
+    if (in.disks)
+        in.stripe = port->storage->facts.stripe;
     if (port->block && in.realms == WR_REALMS_PERSISTENT)
         in.aggregators = port->owners;
     in.blind = direction == WR_WRITE && !port->can_read;

@@ -157,6 +157,9 @@ static void say_input(writer *w, const weir_plan *p)
     say(w, "  realms=%s unit=%lld align=%lld window=%lld buffer=%lld\n",
         wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
         (long long)in->window, (long long)in->buffer);
+    if (in->disks)
+        say(w, "  striped: %lld disks, %lld bytes at a time\n", (long long)in->disks,
+            (long long)in->stripe);
     say(w, "  costs: %lld ns a call, %lld ns a MiB\n", (long long)in->call_ns,
         (long long)in->mib_ns);
 }
@@ -241,8 +244,8 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
     for (int64_t i = 0; i < p->plan.aggregators; i++) {
         int64_t first = p->plan.base + i * p->plan.block;
         say(w, "realm %lld of rank %lld: %lld bytes from %lld on", (long long)i,
-            (long long)wr_plan_place(&p->plan, i, p->in.ranks), (long long)p->plan.block,
-            (long long)first);
+            (long long)wr_plan_place(&p->plan, i, p->in.ranks),
+            (long long)wr_plan_block(&p->plan, i), (long long)first);
         if (p->plan.period)
             say(w, ", and again every %lld", (long long)p->plan.period);
         say(w, "\n");

@@ -156,6 +156,8 @@ wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables
     return (wr_plan_input){
         .direction = direction,
         .align = wr_max(t->realm_align, t->striping_unit),
+        .disks = wr_tunables_disks(t),
+        .stripe = wr_tunables_stripe(t),
         .realms = t->realms.which,
         .aggregators = t->aggregators,
         .collective = t->collective[direction].which,
@@ -329,11 +331,11 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     *out = (wr_plan){.lo = in->wanted.lo, .hi = in->wanted.hi};
     out->window = wr_max(1, wr_min(in->window, in->buffer / 2));
     out->aggregators = count_aggregators(in);
+    rule->cut(in, out);
     out->price_together = price_together(in, out->aggregators);
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
-    rule->cut(in, out);
     return 0;
 }
 

@@ -55,6 +55,8 @@ typedef struct wr_plan_input {
     int64_t origin; /* counted from here; */
     int64_t align;  /* and at multiples of this: stripes, pages */
     int64_t block;  /* of persistent realms; 0: not fixed yet */
+    int64_t disks;  /* that hold the file; 0: it is not striped */
+    int64_t stripe; /* bytes of it dealt to a disk at a time */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t window, buffer;
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
@@ -83,7 +85,7 @@ typedef struct wr_plan {
     int64_t reason;     /* enum wr_reason */
     int64_t aggregators;
     int64_t base, block; /* realm i has the bytes from base + i * block on, `block` of them, */
-    int64_t period;      /* and again every `period` bytes; 0: once */
+    int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
     int64_t lo, hi;      /* what is accessed */
     int64_t window;      /* most data in a round */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
@@ -91,7 +93,8 @@ typedef struct wr_plan {
 
 const char *wr_plan_reason(const wr_plan *plan);
 
-/* A way of cutting realms: sets base, block and period for out->aggregators realms. */
+/* A way of cutting realms: sets base, block and period for out->aggregators realms, of which it may
+ * choose another number, no more than ranks. */
 typedef struct wr_realm_rule {
     const char *name;
     const char *help;
@@ -123,6 +126,13 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in);
 
 /* Which realm a byte of [lo, hi) belongs to. */
 int64_t wr_plan_realm_of(const wr_plan *plan, int64_t offset);
+
+/* Bytes of realm i in a period. */
+static inline int64_t wr_plan_block(const wr_plan *plan, int64_t i)
+{
+    int64_t rest = plan->period - i * plan->block;
+    return plan->period && rest < plan->block ? rest : plan->block;
+}
 
 /* Realm i as a pattern, cut to [lo, hi). */
 int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);

@@ -76,6 +76,21 @@ static void cut_persistent(const wr_plan_input *in, wr_plan *out)
     deal(in, out, in->block > 0 ? in->block : span / out->aggregators + 1);
 }
 
+/* An aggregator has a disk, or, where disks are more than aggregators can be, several in a row. */
+static void cut_disks(const wr_plan_input *in, wr_plan *out)
+{
+    if (!in->disks) {
+        deal(in, out, wr_max(1, in->stripe));
+        return;
+    }
+    int64_t most = in->aggregators > 0 ? wr_min(in->aggregators, in->ranks) : in->ranks;
+    int64_t each = wr_div_ceil(in->disks, most);
+    out->aggregators = wr_div_ceil(in->disks, each);
+    out->base = 0;
+    out->block = each * in->stripe;
+    out->period = in->disks * in->stripe;
+}
+
 const wr_realm_rule wr_realm_rules[] = {
     {"even", "what is accessed, divided evenly", cut_even},
     {"static", "the whole file, divided evenly", cut_static},
@@ -83,7 +98,8 @@ const wr_realm_rule wr_realm_rules[] = {
     {"persistent", "blocks fixed by the first access, dealt round-robin from the start",
      cut_persistent},
     {"balanced", "equal data", NULL},
-    {"disks", "one logical disk per aggregator", NULL},
+    {"disks", "one logical disk per aggregator; on a plain file stripes, dealt round-robin",
+     cut_disks},
     {"custom", "patterns given by the caller", NULL},
     {0},
 };
@@ -105,9 +121,10 @@ int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out)
         return weir_pattern_contiguous(lo, wr_max(0, hi - lo), out);
     }
     /* the blocks that reach into [lo, hi), whole */
-    int64_t from = wr_div_floor(plan->lo - first - plan->block, plan->period) + 1;
+    int64_t bytes = wr_plan_block(plan, i);
+    int64_t from = wr_div_floor(plan->lo - first - bytes, plan->period) + 1;
     int64_t to = wr_div_floor(plan->hi - first - 1, plan->period);
-    return weir_pattern_strided(first + from * plan->period, wr_max(0, to - from + 1), plan->block,
+    return weir_pattern_strided(first + from * plan->period, wr_max(0, to - from + 1), bytes,
                                 plan->period, out);
 }
 

@@ -64,6 +64,9 @@ typedef struct wr_storage_facts {
     int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
     bool direct;       /* file accessed past the page cache where aligned */
     bool local;        /* the file system is this machine's alone */
+    /* of a striped file; otherwise 0 */
+    int64_t disks, stripe; /* files that hold it, bytes dealt to each at a time */
+    int64_t identity;      /* tells it from every other */
 } wr_storage_facts;
 
 enum wr_open_flags {

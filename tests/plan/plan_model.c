@@ -49,6 +49,8 @@ static void random_requests(rng *r, scene *s)
 
 static void random_input(rng *r, scene *s)
 {
+    static const int64_t rules[] = {WR_REALMS_EVEN, WR_REALMS_STATIC, WR_REALMS_CYCLIC,
+                                    WR_REALMS_PERSISTENT, WR_REALMS_DISKS};
     s->in = (wr_plan_input){
         .direction = rng_within(r, 0, 1),
         .ranks = s->ranks,
@@ -58,7 +60,9 @@ static void random_input(rng *r, scene *s)
         .unit = rng_chance(r, 30) ? rng_within(r, 1, 100) : 1,
         .align = rng_chance(r, 30) ? rng_within(r, 1, 300) : 1,
         .block = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
-        .realms = rng_within(r, 0, 3),
+        .disks = rng_chance(r, 70) ? rng_within(r, 1, 9) : 0,
+        .stripe = rng_within(r, 1, 300),
+        .realms = rules[rng_within(r, 0, sizeof rules / sizeof *rules - 1)],
         .aggregators = rng_within(r, 0, RANKS + 1),
         .collective = WR_SWITCH_ALWAYS,
         .access = rng_within(r, 0, 4),
@@ -261,6 +265,33 @@ static void test_once(void)
     CHECK(all.once_runs <= 100);
 }
 
+/* Every byte of a disk is one aggregator's, whatever there are more of. */
+static void test_disks(void)
+{
+    enum { STRIPE = 10, MOST = 12 };
+    for (int64_t disks = 1; disks <= MOST; disks++)
+        for (int64_t ranks = 1; ranks <= MOST; ranks++) {
+            wr_plan_input in = {.ranks = ranks,
+                                .nodes = 1,
+                                .cores = 1,
+                                .wanted = {.lo = 3, .hi = 3000, .bytes = 2997, .runs = 1},
+                                .disks = disks,
+                                .stripe = STRIPE,
+                                .realms = WR_REALMS_DISKS,
+                                .window = 100,
+                                .buffer = 1000};
+            wr_plan plan;
+            int64_t owner[MOST] = {0};
+            CHECK(!wr_plan_build(&in, &plan));
+            CHECK(plan.aggregators <= ranks && (disks > ranks || plan.aggregators == disks));
+            for (int64_t at = 3; at < 3000; at++) {
+                int64_t *of_disk = &owner[at / STRIPE % disks], i = wr_plan_realm_of(&plan, at);
+                CHECK(!*of_disk || *of_disk == i + 1);
+                *of_disk = i + 1;
+            }
+        }
+}
+
 static void test_verifier(void)
 {
     weir_pattern *a, *b, *c;
@@ -283,6 +314,7 @@ int main(void)
     int64_t cases = test_cases(1500, 50000);
     test_places();
     test_once();
+    test_disks();
     test_verifier();
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
