@@ -12,6 +12,7 @@
 #include "engine/council.h"
 #include "kernels/blocks.h"
 #include "kernels/estimate.h"
+#include "kernels/swap.h"
 #include "kernels/work.h"
 
 enum { RING = 8, LANES = 8 }; /* buffers for blocks, at most; elements that are computed at once */
@@ -107,40 +108,58 @@ static void copy_edge(solver *s, const wr_edge *e, char *block, char *packed, bo
     }
 }
 
-/* Rows go straight from and to the block, columns by way of `packed`. Everybody sends, also what
- * came of an error: neighbours wait for it. */
-static void start_edge(solver *s, const wr_block *b, int side, char *in, wr_request r[2])
+/* What goes to a neighbour, and where the same of it comes to. */
+typedef struct border {
+    char *send, *receive;
+    int64_t bytes;
+} border;
+
+/* Rows go straight from and to the block, columns by way of `packed`. */
+static border take_border(solver *s, const wr_block *b, int side, char *in)
 {
-    wr_transport *t = wr_array_transport(s->target);
-    const int tag = s->channel.tag, opposite = side ^ 1;
     const wr_edge own = wr_block_edge(&s->blocks, b, side, false);
     const wr_edge halo = wr_block_edge(&s->blocks, b, side, true);
-    const bool row = own.stride == 1;
-    char *send = row ? in + own.at * s->element : s->packed[side][0];
-    char *receive = row ? in + halo.at * s->element : s->packed[side][1];
-    if (!row)
-        copy_edge(s, &own, in, send, true);
     const int64_t bytes = own.count * s->element;
-    wr_note_error(&s->first,
-                  t->ops->receive(t, (wr_place){b->peer[side], bytes, receive}, tag + side, &r[0]));
-    wr_note_error(&s->first, t->ops->send(t, (wr_parcel){b->peer[side], bytes, send},
-                                          tag + opposite, false, &r[1]));
+    if (own.stride == 1)
+        return (border){in + own.at * s->element, in + halo.at * s->element, bytes};
+    copy_edge(s, &own, in, s->packed[side][0], true);
+    return (border){s->packed[side][0], s->packed[side][1], bytes};
 }
 
-static void exchange(solver *s, const wr_block *b, char *in)
+/* Bytes from `at` on, as many as a message has; all sides' messages are on their way at once. */
+static void swap_borders(solver *s, const wr_block *b, const border *borders, int64_t at)
 {
     wr_transport *t = wr_array_transport(s->target);
-    wr_request r[WR_SIDES][2] = {0};
-    for (int side = 0; side < WR_SIDES; side++)
-        if (b->peer[side] >= 0)
-            start_edge(s, b, side, in, r[side]);
+    const int tag = s->channel.tag;
+    wr_swap swaps[WR_SIDES];
     for (int side = 0; side < WR_SIDES; side++) {
-        if (b->peer[side] < 0)
-            continue;
-        for (int i = 0; i < 2; i++)
-            wr_note_error(&s->first, wr_request_wait(t, &r[side][i]));
+        const border *x = &borders[side];
+        const int64_t bytes = wr_min(WR_SWAP_MOST, x->bytes - at);
+        const wr_parcel out = {b->peer[side], bytes, bytes > 0 ? x->send + at : NULL};
+        const wr_place in = {b->peer[side], bytes, bytes > 0 ? x->receive + at : NULL};
+        const int opposite = side ^ 1;
+        wr_note_error(&s->first,
+                      wr_swap_start(t, out, tag + opposite, in, tag + side, &swaps[side]));
+    }
+    for (int side = 0; side < WR_SIDES; side++)
+        wr_note_error(&s->first, wr_swap_wait(t, &swaps[side]));
+}
+
+/* Everybody sends, also what came of an error: neighbours wait for it. */
+static void exchange(solver *s, const wr_block *b, char *in)
+{
+    border borders[WR_SIDES] = {0};
+    int64_t longest = 0;
+    for (int side = 0; side < WR_SIDES; side++)
+        if (b->peer[side] >= 0) {
+            borders[side] = take_border(s, b, side, in);
+            longest = wr_max(longest, borders[side].bytes);
+        }
+    for (int64_t at = 0; at < longest; at += WR_SWAP_MOST)
+        swap_borders(s, b, borders, at);
+    for (int side = 0; side < WR_SIDES; side++) {
         const wr_edge halo = wr_block_edge(&s->blocks, b, side, true);
-        if (halo.stride != 1)
+        if (b->peer[side] >= 0 && halo.stride != 1)
             copy_edge(s, &halo, in, s->packed[side][1], false);
     }
 }
@@ -154,7 +173,7 @@ static void start_read(solver *s, int64_t k)
     if (k >= s->blocks.shape.steps)
         return;
     const int slow = s->blocks.slow, fast = s->blocks.fast;
-    const bool there = wr_blocks_find(&s->blocks, k, &b);
+    const bool there = !s->first.error.code && wr_blocks_find(&s->blocks, k, &b);
     weir_array_section wanted = {.lo = b.read_lo, .hi = b.read_hi, .stride = stride};
     char *to = s->in[k % s->ring];
     if (there) {

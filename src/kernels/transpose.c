@@ -50,7 +50,7 @@ static void start_read(turning *t, int64_t k)
         return;
     weir_array_section wanted = {
         .lo = s.from.lo, .hi = s.from.hi, .order = t->from->body.order, .type = t->to->info.type};
-    bool there = find_slab(t, k, &s);
+    const bool there = !t->first.error.code && find_slab(t, k, &s);
     wr_note_error(&t->first, wr_work_read(&t->work, t->from, there ? &wanted : NULL,
                                           t->in[k % READS], &t->reading[k % READS]));
 }

@@ -13,9 +13,9 @@
 #include "transport/local.h"
 #include "weir/kernels.h"
 
-enum { RANKS = 3, SIDE = 60, BYTES = SIDE * SIDE * 8 };
+enum { RANKS = 3, SIDE = 60, BYTES = SIDE * SIDE * 8, LONG = 200000 };
 
-static char names[5][100];
+static char names[8][100];
 static io_count counts[RANKS];
 static int64_t estimated[2]; /* bytes read, with halos from the file and from neighbours */
 
@@ -64,10 +64,10 @@ static void check_networks(rng *r)
 
 /* --- arrays --- */
 
-static weir_array *make(wr_world *w, const char *name, int type, int64_t columns)
+static weir_array *make(wr_world *w, const char *name, int type, int64_t rows, int64_t columns)
 {
     weir_array *a;
-    weir_array_info info = {.type = type, .dimensions = 2, .shape = {SIDE, columns}};
+    weir_array_info info = {.type = type, .dimensions = 2, .shape = {rows, columns}};
     CHECK(!wr_array_create(w, name, &info, NULL, "access=list;prefetch=1;map=0", &a));
     return a;
 }
@@ -114,6 +114,76 @@ static void check_lost(weir_array *const *a)
     write_value(a[0], 7, 8, 0);
 }
 
+/* --- messages --- */
+
+enum { NEVER_STARTED = 4711 };
+
+/* A transport's operations, watched. */
+typedef struct watch {
+    wr_transport_ops ops; /* first: a transport has these */
+    const wr_transport_ops *inside;
+} watch;
+
+static _Thread_local bool failing; /* receives of a row */
+
+static const wr_transport_ops *inside(const wr_transport *t)
+{
+    return ((const watch *)(const void *)t->ops)->inside;
+}
+
+static int receive_or_fail(wr_transport *t, wr_place from, int tag, wr_request *r)
+{
+    if (!failing || from.bytes != SIDE * 8)
+        return inside(t)->receive(t, from, tag, r);
+    r->parts = NEVER_STARTED;
+    return wr_fail(WEIR_ENOMEM, "no memory for a message");
+}
+
+static int test_started(wr_transport *t, wr_request *r, bool *over)
+{
+    CHECK(r->parts != NEVER_STARTED);
+    return inside(t)->test(t, r, over);
+}
+
+/* What could not be started is an error, and nobody waits for it. */
+static void check_failing(weir_array *const *a)
+{
+    int last;
+    weir_relaxation r = {.iterations = 1, .exchange = 1};
+    failing = wr_array_transport(a[0])->rank == 1;
+    CHECK_FAILS(weir_array_relax(a[0], a + 1, &r, &(weir_work){.direct = 1}, &last), WEIR_ENOMEM,
+                "no memory for a message");
+    failing = false;
+}
+
+/* Rows that take several messages. */
+static void check_long(wr_world *w)
+{
+    static const double value[] = {3, 5, 9};
+    weir_array *a[3];
+    int last;
+    weir_relaxation r = {.iterations = 1, .exchange = 1};
+    double *row = malloc(LONG * sizeof *row);
+    CHECK(row);
+    for (int i = 0; i < 3; i++)
+        a[i] = make(w, names[5 + i], WEIR_F8, 3, LONG);
+    const int64_t lo[] = {w->transport->rank, 0}, hi[] = {w->transport->rank + 1, LONG};
+    const weir_array_section own = {.lo = lo, .hi = hi};
+    for (int64_t i = 0; i < LONG; i++)
+        row[i] = value[w->transport->rank] + (double)i;
+    CHECK(!weir_array_write_all(a[0], &own, row));
+    CHECK(!weir_array_relax(a[0], a + 1, &r, &(weir_work){.direct = 1}, &last));
+    CHECK(!weir_array_read_all(a[1], &own, row));
+    for (int64_t i = 0; i < LONG; i++) {
+        const bool inner = w->transport->rank == 1 && i > 0 && i < LONG - 1;
+        const double wanted = inner ? (3 + 9 + 5 + 5) / 4.0 : value[w->transport->rank];
+        CHECK(row[i] == wanted + (double)i);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK(!weir_array_discard(a[i]));
+    free(row);
+}
+
 /* --- what is read --- */
 
 static void relax_counted(weir_array *const *a, int exchange)
@@ -137,22 +207,30 @@ static void rank_body(wr_transport *t, void *user)
 {
     weir_array *a[3];
     wr_world *w;
+    watch watched = {*t->ops, t->ops};
+    watched.ops.receive = receive_or_fail;
+    watched.ops.test = test_started;
+    t->ops = &watched.ops;
     CHECK(!wr_world_open(t, user, &w));
     io_count_watch(w, &counts[t->rank]);
     for (int i = 0; i < 3; i++)
-        a[i] = make(w, names[i], WEIR_F8, SIDE);
-    weir_array *complex = make(w, names[3], WEIR_C8, SIDE);
-    weir_array *narrow = make(w, names[4], WEIR_F8, SIDE - 1);
+        a[i] = make(w, names[i], WEIR_F8, SIDE, SIDE);
+    weir_array *complex = make(w, names[3], WEIR_C8, SIDE, SIDE);
+    weir_array *narrow = make(w, names[4], WEIR_F8, SIDE, SIDE - 1);
     check_misuse(a, narrow, complex);
     check_lost(a);
     relax_counted(a, 0);
     relax_counted(a, 1);
+    io_count_next(w);
+    check_long(w);
+    check_failing(a);
     for (int i = 0; i < 3; i++)
         CHECK(!weir_array_discard(a[i]));
     CHECK(!weir_array_discard(complex));
     CHECK(!weir_array_discard(narrow));
     CHECK(!wr_agree(t, 0, 0));
     wr_world_release(w);
+    t->ops = watched.inside;
 }
 
 int main(void)
@@ -160,7 +238,7 @@ int main(void)
     rng r = {test_seed()};
     wr_tunables tunables;
     check_networks(&r);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 8; i++)
         snprintf(names[i], sizeof names[i], "stencil-unit-%d-%d", (int)getpid(), i);
     wr_tunables_init(&tunables);
     check_within(60);

@@ -1,0 +1,99 @@
+/* An operator that has failed takes part in what is left, but reads and writes no more of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "array/array.h"
+#include "array/io_count.h"
+#include "array/naive_array.h"
+#include "transport/local.h"
+#include "weir/kernels.h"
+
+/* All of these take more than STEPS steps; UNDER_WAY: accesses that may be when the first fails. */
+enum { SIDE = 200, MEMORY = 50 << 10, STEPS = 12, UNDER_WAY = 4, ARRAYS = 3 };
+
+enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, DEEDS };
+
+typedef struct scene {
+    enum deed deed;
+    int direct;
+    char path[ARRAYS][100];
+    io_count count;
+} scene;
+
+static int act(const scene *s, weir_array *const *x, const weir_work *work)
+{
+    weir_relaxation relaxation = {.iterations = 1};
+    weir_statistics statistics;
+    int last;
+    switch (s->deed) {
+    case PANELS:
+        return weir_array_multiply(x[0], x[1], x[2], WEIR_PANELS, work);
+    case GAXPY:
+        return weir_array_multiply(x[0], x[1], x[2], WEIR_GAXPY, work);
+    case TRANSPOSE:
+        return weir_array_transpose(x[0], x[2], NULL, work);
+    case MEDIAN:
+        return weir_array_median(x[0], x[2], 3, work);
+    case RELAX:
+        return weir_array_relax(x[0], x + 1, &relaxation, work, &last);
+    default:
+        return weir_array_reduce(x[0], &statistics, work);
+    }
+}
+
+static weir_array *make(const scene *s, wr_world *w, int which)
+{
+    static const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SIDE, SIDE}};
+    weir_array *a;
+    CHECK(!wr_array_create(w, s->path[which], &info, NULL, "", &a));
+    CHECK(!weir_array_close(a));
+    CHECK(!wr_array_open(w, s->path[which], WEIR_READ | WEIR_WRITE,
+                         which ? "map=0" : "map=0;access=list;fault=eio:1", &a));
+    return a;
+}
+
+static void rank_body(wr_transport *t, void *user)
+{
+    scene *s = user;
+    weir_array *x[ARRAYS];
+    weir_estimate e;
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    io_count_watch(w, &s->count);
+    for (int i = 0; i < ARRAYS; i++)
+        x[i] = make(s, w, i);
+    io_count_next(w);
+    CHECK(!act(s, x, &(weir_work){.memory = MEMORY, .direct = s->direct, .estimate = &e}));
+    CHECK(e.calls > STEPS);
+    CHECK_FAILS(act(s, x, &(weir_work){.memory = MEMORY, .direct = s->direct}), WEIR_EIO, "");
+    io_count_next(w);
+    for (int i = 0; i < ARRAYS; i++) {
+        CHECK(!weir_array_discard(x[i]));
+        remove_tree(s->path[i]);
+    }
+    wr_world_release(w);
+}
+
+int main(void)
+{
+    wr_tunables tunables;
+    scene s = {.deed = 0};
+    wr_tunables_init(&tunables);
+    for (int i = 0; i < ARRAYS; i++)
+        snprintf(s.path[i], sizeof s.path[i], "kernels-stop-%d-%d", (int)getpid(), i);
+    for (s.deed = 0; s.deed < DEEDS; s.deed++)
+        for (s.direct = 0; s.direct < 2; s.direct++) {
+            s.count = (io_count){0};
+            check_within(60);
+            CHECK(!wr_local_run(1, &tunables, rank_body, &s));
+            if (getenv("WEIR_TEST_SHOW"))
+                fprintf(stderr, "deed %d, direct %d: %lld reads, %lld writes\n", (int)s.deed,
+                        s.direct, (long long)s.count.read[1].requests,
+                        (long long)s.count.write[1].requests);
+            CHECK(s.count.read[1].requests <= UNDER_WAY && !s.count.write[1].requests);
+        }
+    return 0;
+}
