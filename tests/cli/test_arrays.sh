@@ -126,6 +126,7 @@ cases_of_bad_collectives() {
     refuses 1 'overwriting was not asked for' convert a.npy folder --grid 2,2
     refuses 1 'left alone\|not overwritten' convert a.npy folder --grid 2,2 --overwrite
     refuses 1 'memory' create x.npy --shape 4,4 --iota --memory 10
+    refuses 1 'memory' create x.npy --shape 4,4 --fill 1 --memory 2
     refuses 1 'memory' create x --shape 4,4 --iota --memory 10 --grid 2,2
     refuses 1 'memory' get 'a.npy[1:]' -o x.npy --memory 10
     refuses 1 'memory' convert a.npy x.npy --memory 10
@@ -164,10 +165,10 @@ cases_of_bad_input() {
     refuses 2 '--shape is needed' create x.npy
     refuses 2 '--order: must be C or F' create x.npy --shape 4 --order R
     refuses 2 'exclude each other' create x.npy --shape 4 --iota --fill 1
-    refuses 2 'beyond' create x.npy --shape 4 --dtype u1 --fill 256
+    refuses 2 '--fill: is beyond' create x.npy --shape 4 --dtype u1 --fill 256
     refuses 2 'beyond' create x.npy --shape 4 --dtype i8 --fill 9223372036854775808
-    refuses 2 'must be a whole number' create x.npy --shape 4 --dtype bool --fill yes
-    refuses 2 'must be a number' create x.npy --shape 4 --fill 1j
+    refuses 2 '--fill: must be a whole number' create x.npy --shape 4 --dtype bool --fill yes
+    refuses 2 '--fill: must be a number' create x.npy --shape 4 --fill 1j
     refuses 2 '--memory: must be a size' create x.npy --shape 4 --memory 1Q
     refuses 2 '--memory: needs a value' create x.npy --shape 4 --memory
     refuses 2 '--grid must be counts' create x --shape 4,4 --grid 0,1

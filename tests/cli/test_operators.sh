@@ -147,32 +147,6 @@ small() {
     check_claims
 }
 
-kib_written() { du -ck *.partial-* 2>/dev/null | tail -n 1 | cut -f 1; }
-
-# What is there of the new array is gone, and the old one as it was. A launcher has a
-# status of its own, and kills what does not end soon, which then leaves something.
-cases_of_interrupts() {
-    cp a.npy out.npy
-    for array in new.npy 'out.npy --overwrite'; do
-        $start "$weir" transpose big.npy $array --memory 32K --hints fault=delay:100000 2>../err &
-        process=$!
-        for wait in $(seq 400); do
-            [ "$(kib_written)" -le 16 ] || break
-            sleep 0.05
-        done
-        [ "$(kib_written)" -gt 16 ] || fail "nothing to interrupt: $(cat ../err)"
-        kill -TERM $process
-        status=0
-        wait $process || status=$?
-        [ ! -e new.npy ] || fail 'an interrupted command finishes its array'
-        [ $ranks = 1 ] || { rm -f *.partial-*; continue; }
-        ! ls | grep partial || fail 'an interrupted command leaves something'
-        [ "$status $(cat ../err)" = '1 weir transpose: interrupted' ] || fail "$status $(cat ../err)"
-    done
-    cmp a.npy out.npy || fail 'an interrupted command has damaged an array'
-    rm out.npy
-}
-
 # The storage fails at some transfer, as the argument says.
 cases_of_failures() {
     cp big.npy out.npy
@@ -260,7 +234,6 @@ bad() {
     run create long.npy --shape 5,4
     run create big.npy --shape 300,300 --iota
     cases_of_bad_operands
-    cases_of_interrupts
     if [ $ranks != 1 ]; then
         cases_of_failures enospc:9
     else

@@ -1,4 +1,7 @@
 /* weir create: makes an array, and fills it slab by slab on all ranks. */
+#include <stdio.h>
+#include <string.h>
+
 #include "command.h"
 #include "element_text.h"
 #include "numbers.h"
@@ -72,7 +75,7 @@ static void fill_slab(const weir_array_info *info, const weir_slab *slab, nest n
     run_loops(&n, n.loops - 1, slab->out[0], first);
 }
 
-static int fill(weir_array *array, const nest *n, int64_t memory)
+static int fill_slabs(weir_array *array, const nest *n, int64_t memory)
 {
     weir_slabs *slabs = NULL;
     weir_slab slab;
@@ -83,6 +86,27 @@ static int fill(weir_array *array, const nest *n, int64_t memory)
     while (weir_slabs_next(slabs, &slab) == 1)
         fill_slab(weir_array_get_info(array), &slab, *n);
     return weir_slabs_end(slabs);
+}
+
+/* Here and not by the library as it makes the array: that would not let signals end it. */
+static int fill(weir_array *array, const options *o, const void *element)
+{
+    static const char zeros[CLI_ELEMENT];
+    nest n = {.seed = o->random.value};
+    n.numbers = o->iota ? cli_numbers_iota(o->type) : cli_numbers_random(o->type);
+    if (o->iota || o->random.given)
+        return fill_slabs(array, &n, o->target.memory);
+    if (!o->fill || !memcmp(element, zeros, (size_t)weir_type_bytes(o->type)))
+        return 0;
+    return weir_array_fill(array, element, &(weir_work){.memory = o->target.memory});
+}
+
+static const char *parse_fill(const char *text, int type, void *element)
+{
+    static char message[80];
+    const char *problem = cli_element_parse(text, type, element);
+    snprintf(message, sizeof message, "--fill: %s", problem ? problem : "");
+    return problem ? message : NULL;
 }
 
 /* Everything that is wrong before anything is made. */
@@ -97,7 +121,7 @@ static const char *check(options *o, int arguments, weir_array_info *info, void 
         return "--shape is needed";
     if (o->iota + o->random.given + !!o->fill > 1)
         return "--random, --iota and --fill exclude each other";
-    const char *problem = o->fill ? cli_element_parse(o->fill, o->type, element) : NULL;
+    const char *problem = o->fill ? parse_fill(o->fill, o->type, element) : NULL;
     return problem ? problem : cli_target_deal(&o->target, info);
 }
 
@@ -113,15 +137,8 @@ static int run(int argc, char **argv)
         problem = check(&o, arguments, &info, element);
     if (problem)
         return cli_usage(argv[0], problem);
-    int code = 0, status = cli_target_create(argv[0], &o.target, argv[1], &info,
-                                             o.fill ? element : NULL, &array);
-    if (status)
-        return status;
-    nest n = {.seed = o.random.value};
-    n.numbers = o.iota ? cli_numbers_iota(o.type) : cli_numbers_random(o.type);
-    if (o.iota || o.random.given)
-        code = fill(array, &n, o.target.memory);
-    return cli_target_finish(argv[0], array, code);
+    int status = cli_target_create(argv[0], &o.target, argv[1], &info, &array);
+    return status ? status : cli_target_finish(argv[0], array, fill(array, &o, element));
 }
 
 const cli_command cli_create = {

@@ -12,10 +12,10 @@
 
 #include "command.h"
 
-enum { MOST_FILES = 4 };
+enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */ };
 
 static char files[MOST_FILES][PATH_MAX], line[80];
-static volatile sig_atomic_t count, waiting, caught;
+static volatile sig_atomic_t leads, count, waiting, caught;
 
 static void leave(void)
 {
@@ -26,13 +26,14 @@ static void leave(void)
     _exit(CLI_FAILED);
 }
 
-/* A second signal does not wait. */
 static void handle(int signal)
 {
-    (void)signal;
-    if (!waiting || caught)
+    caught = signal;
+    if (waiting)
+        return;
+    if (leads)
         leave();
-    caught = 1;
+    alarm(PATIENCE);
 }
 
 /* Those that are ignored stay so. */
@@ -88,22 +89,26 @@ void cli_interrupt_hold(const char *command)
 {
     snprintf(line, sizeof line, "%sweir %s: interrupted\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
              command);
+    leads = cli_rank() == 0;
     waiting = 1;
+    alarm(0);
     set_handlers(SIG_DFL, handle);
 }
 
 void cli_interrupt_guard(const char *path)
 {
     char prefix[PATH_MAX];
-    if (!find_prefix(path, prefix, sizeof prefix))
+    if (leads && !find_prefix(path, prefix, sizeof prefix))
         find_files(prefix);
     waiting = 0;
     if (caught)
-        leave();
+        handle(caught);
 }
 
 void cli_interrupt_release(void)
 {
     set_handlers(handle, SIG_DFL);
     count = 0;
+    if (caught)
+        raise(caught);
 }

@@ -1,16 +1,21 @@
-/* Signals that end a command: nothing it was making is left. */
+/* Signals that end a command: SIGINT, SIGTERM, SIGHUP. Nothing it was making is left, and what is
+ * about to get its name gets it first.
+ *
+ * Launchers tell all ranks. Rank 0 acts, which ends the others too; these act only if that takes
+ * seconds: a rank that leaves earlier could not take part in what rank 0 still has to do. */
 #ifndef WR_CLI_INTERRUPT_H
 #define WR_CLI_INTERRUPT_H
 
-/* From now on SIGINT, SIGTERM and SIGHUP remove what is guarded, print a line, and exit with status
- * 1; but while an array is made they wait for the next call. For one rank. [local] */
+/* From now on signals wait: an array is about to be made or closed. On every rank, before the
+ * collective call. [local] */
 void cli_interrupt_hold(const char *command);
 
-/* The file that is to become `path`, and is open under the name it has until then. Up to 4 are
- * guarded at a time; local arrays of a set are not, and stay. [local] */
+/* From now on they remove what is guarded, print a line, and exit with status 1: among that the
+ * file that is to become `path`, and is open under the name it has until then. Up to 4 are guarded
+ * at a time; local arrays of a set are not, and stay. [local] */
 void cli_interrupt_guard(const char *path);
 
-/* Signals are as they were. [local] */
+/* Signals are as they were; one that has waited comes now. [local] */
 void cli_interrupt_release(void);
 
 #endif

@@ -78,7 +78,7 @@ static int make_outputs(running *r)
     const char *problem = r->op->describe ? r->op->describe(r->options, in, &info) : NULL;
     int status = problem ? cli_usage(r->argv[0], problem) : 0;
     for (; r->made < r->op->outputs && !status; r->made += !status)
-        status = cli_target_create(r->argv[0], &r->how->target, r->argv[1 + r->opened], &info, NULL,
+        status = cli_target_create(r->argv[0], &r->how->target, r->argv[1 + r->opened], &info,
                                    &r->arrays.out[r->made]);
     return status;
 }
@@ -111,6 +111,7 @@ static int work(running *r)
 static int close_outputs(running *r, int status)
 {
     const int kept = status || r->how->dry_run ? -1 : r->arrays.last;
+    cli_interrupt_hold(r->argv[0]);
     for (int i = 0; i < r->made; i++)
         if (i != kept)
             weir_array_discard(r->arrays.out[i]);

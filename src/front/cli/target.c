@@ -1,7 +1,6 @@
 /* Making of arrays. */
 #include "target.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,26 +64,21 @@ static int folders_init(folders *f, const char *list)
 }
 
 int cli_target_create(const char *command, const cli_target *target, const char *path,
-                      const weir_array_info *info, const void *fill, weir_array **out)
+                      const weir_array_info *info, weir_array **out)
 {
     folders disks = {0};
     int status = 0;
-    const bool guarded = cli_rank() == 0 && !fill; /* filling takes too long for signals to wait */
     if (!info->members && *path && path[strlen(path) - 1] == '/')
         status = cli_usage(command, "a .npy file is no folder");
     if (!status && target->disks && folders_init(&disks, target->disks))
         status = cli_usage(command, "--disks must be folders with colons between them");
     if (!status) {
         weir_array_options options = {
-            .overwrite = target->overwrite, .fill = fill, .disks = disks.count, .disk = disks.path};
-        if (guarded)
-            cli_interrupt_hold(command);
+            .overwrite = target->overwrite, .disks = disks.count, .disk = disks.path};
+        cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);
-        if (guarded)
-            cli_interrupt_guard(path);
-        if (status)
-            cli_interrupt_release();
+        cli_interrupt_guard(path);
     }
     free(disks.text);
     return status;
@@ -92,6 +86,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
 
 int cli_target_finish(const char *command, weir_array *array, int code)
 {
+    cli_interrupt_hold(command);
     int status = cli_settle(command, code);
     if (status)
         weir_array_discard(array);

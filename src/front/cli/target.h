@@ -34,10 +34,10 @@ typedef struct cli_target {
  * wrong. */
 const char *cli_target_deal(const cli_target *target, weir_array_info *info);
 
-/* `fill` is an element, or NULL for zeros. Returns an exit status, and has printed a line if it is
- * not 0; so does the next. [collective] */
+/* All elements are 0. Returns an exit status, and has printed a line if it is not 0; so does the
+ * next. [collective] */
 int cli_target_create(const char *command, const cli_target *target, const char *path,
-                      const weir_array_info *info, const void *fill, weir_array **out);
+                      const weir_array_info *info, weir_array **out);
 
 /* Closes the new array, or, if `code` is an error on some rank, discards it. [collective] */
 int cli_target_finish(const char *command, weir_array *array, int code);
