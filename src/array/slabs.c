@@ -265,8 +265,9 @@ static int check_arrays(const weir_slabs_options *o)
                            (long long)o->halo[d], (long long)o->block[d], d);
         halo = halo || o->halo[d];
     }
-    if (o->besides < 0)
-        return wr_fail(WEIR_EINVAL, "a slab loop with %lld bytes besides", (long long)o->besides);
+    if (o->memory < 0 || o->besides < 0)
+        return wr_fail(WEIR_EINVAL, "a slab loop with %lld bytes of memory, %lld besides",
+                       (long long)o->memory, (long long)o->besides);
     for (int i = 0; i < o->inputs + o->outputs; i++) {
         const weir_array *a = i < o->inputs ? o->input[i] : o->output[i - o->inputs];
         int code = wr_array_check_pair(lead, a);

@@ -73,10 +73,13 @@ static int check(const weir_array *a, const weir_array *b, const weir_array *c, 
 int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int layout,
                         const weir_work *work)
 {
-    int code = check(a, b, c, layout);
+    const weir_work how = wr_work_of(work);
+    int code = wr_work_check(&how);
+    if (!code)
+        code = check(a, b, c, layout);
     if (code)
         return code; /* on all ranks */
-    wr_matmul m = {.work = wr_work_of(work),
+    wr_matmul m = {.work = how,
                    .a = a,
                    .b = b,
                    .c = c,

@@ -241,7 +241,9 @@ static int check(const solver *s)
 {
     const weir_array_info *info = &s->from->info;
     const weir_relaxation *r = s->relaxation;
-    int code = wr_array_check_pair(s->from, s->to[0]);
+    int code = wr_work_check(&s->work);
+    if (!code)
+        code = wr_array_check_pair(s->from, s->to[0]);
     if (!code)
         code = wr_array_check_pair(s->from, s->to[1]);
     if (code)

@@ -102,7 +102,9 @@ static int check(const turning *t)
 {
     const weir_array_info *from = &t->from->info, *to = &t->to->info;
     bool seen[WEIR_MAX_DIMENSIONS] = {false};
-    int code = wr_array_check_pair(t->from, t->to);
+    int code = wr_work_check(&t->work);
+    if (!code)
+        code = wr_array_check_pair(t->from, t->to);
     if (code)
         return code;
     if (t->from == t->to || from->dimensions != to->dimensions)

@@ -61,7 +61,9 @@ int wr_walk_check(wr_walk *w)
     w->slabs.together = !w->work.direct;
     w->slabs.progress = w->work.progress;
     w->slabs.user = w->work.user;
-    int code = wr_slabs_shape(&w->slabs, 0, &shape);
+    int code = wr_work_check(&w->work);
+    if (!code)
+        code = wr_slabs_shape(&w->slabs, 0, &shape);
     return code || !w->work.estimate ? code : estimate(w, w->work.estimate);
 }
 

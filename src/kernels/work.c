@@ -7,9 +7,16 @@ weir_work wr_work_of(const weir_work *work)
 {
     static const weir_work none;
     weir_work w = work ? *work : none;
-    if (w.memory <= 0)
+    if (!w.memory)
         w.memory = WR_WORK_MEMORY;
     return w;
+}
+
+int wr_work_check(const weir_work *work)
+{
+    if (work->memory < 0)
+        return wr_fail(WEIR_EINVAL, "a budget of %lld bytes of memory", (long long)work->memory);
+    return 0;
 }
 
 static int start(const weir_work *work, weir_array *array, const weir_array_section *section,

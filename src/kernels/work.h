@@ -10,6 +10,9 @@ enum { WR_WORK_MEMORY = 64 << 20 };
 /* `work` with nothing left open; NULL is all-zero. */
 weir_work wr_work_of(const weir_work *work);
 
+/* WEIR_EINVAL if nobody could work so. */
+int wr_work_check(const weir_work *work);
+
 /* Reads or writes in the background, together or alone as the work says; NULL: this rank has
  * nothing to do. */
 int wr_work_read(const weir_work *work, weir_array *array, const weir_array_section *section,

@@ -202,6 +202,8 @@ static void find_memory(weir_slabs_options *o, rng *r)
     int64_t memory = strtoll(least + 6, NULL, 10);
     o->memory = memory - 1;
     CHECK_FAILS(weir_slabs_begin(o, &slabs), WEIR_EBUDGET, "the least that would do is ");
+    o->memory = -memory;
+    CHECK_FAILS(weir_slabs_begin(o, &slabs), WEIR_EINVAL, "a slab loop with -");
     o->memory = memory + (rng_chance(r, 50) ? 0 : rng_within(r, 0, 20000));
 }
 

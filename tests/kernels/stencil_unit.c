@@ -87,12 +87,18 @@ static void check_misuse(weir_array *const *a, weir_array *narrow, weir_array *c
     weir_relaxation r = {.iterations = 1}, endless = {0}, odd = {.tolerance = (double)NAN};
     weir_array *const same[] = {a[1], a[1]}, *const back[] = {a[1], a[0]};
     weir_array *const thin[] = {a[1], narrow};
+    const weir_work less = {.memory = -1};
+    const double value = 1;
     CHECK_FAILS(weir_array_median(a[0], a[1], 2, NULL), WEIR_EINVAL, "not odd");
     CHECK_FAILS(weir_array_median(a[0], a[1], 33, NULL), WEIR_EINVAL, "1 to 31");
     CHECK_FAILS(weir_array_median(a[0], a[0], 3, NULL), WEIR_EINVAL, "the same");
     CHECK_FAILS(weir_array_median(a[0], narrow, 3, NULL), WEIR_EINVAL, "differ in shape");
     CHECK_FAILS(weir_array_median(complex, a[1], 3, NULL), WEIR_EINVAL, "real");
     CHECK_FAILS(weir_array_reduce(complex, &s, NULL), WEIR_EINVAL, "complex");
+    CHECK_FAILS(weir_array_reduce(a[0], &s, &less), WEIR_EINVAL, "a budget of -1 bytes");
+    CHECK_FAILS(weir_array_fill(a[0], &value, &less), WEIR_EINVAL, "a budget of -1 bytes");
+    CHECK_FAILS(weir_array_median(a[0], a[1], 3, &less), WEIR_EINVAL, "a budget of -1 bytes");
+    CHECK_FAILS(weir_array_relax(a[0], a + 1, &r, &less, &last), WEIR_EINVAL, "a budget of -1");
     CHECK_FAILS(weir_array_relax(a[0], same, &r, NULL, &last), WEIR_EINVAL, "the same");
     CHECK_FAILS(weir_array_relax(a[0], back, &r, NULL, &last), WEIR_EINVAL, "the same");
     CHECK_FAILS(weir_array_relax(a[0], thin, &r, NULL, &last), WEIR_EINVAL, "differ");

@@ -116,6 +116,10 @@ static void refused_body(wr_transport *t, void *user)
     CHECK_FAILS(weir_array_transpose(a, b, NULL, NULL), WEIR_EINVAL, "dimension 0");
     CHECK_FAILS(weir_array_transpose(a, a, same, NULL), WEIR_EINVAL, "the same");
     CHECK(weir_array_transpose(a, c, same, NULL) == WEIR_EINVAL);
+    CHECK_FAILS(weir_array_transpose(a, b, same, &(weir_work){.memory = INT64_MIN}), WEIR_EINVAL,
+                "a budget of -9223372036854775808 bytes");
+    CHECK_FAILS(weir_array_copy(a, b, -1), WEIR_EINVAL, "a budget of -1 bytes");
+    CHECK(!weir_array_copy(a, b, 0));
     CHECK(!weir_array_discard(a) && !weir_array_discard(b) && !weir_array_discard(c));
     wr_world_release(w);
 }
