@@ -54,6 +54,7 @@ static void print_estimate(const running *r, const weir_estimate *e)
     print_size("written", e->written);
     printf("  %-12s %lld\n", "accesses", (long long)e->calls);
     print_size("memory", e->memory);
+    printf("  %-12s %s\n", "plan", e->how);
 }
 
 static int open_inputs(running *r)

@@ -68,7 +68,7 @@ const cli_command cli_transpose = {
         "  --access A        collective: ranks access arrays together; direct: each alone\n"
         "                    (collective)\n"
         "  --dry-run         prints which arrays, bytes, accesses of the busiest rank and memory\n"
-        "                    of a rank it would take; OUT is not made\n"
+        "                    of a rank it would take, and in what steps; OUT is not made\n"
         "  --progress        a bar on standard error, which otherwise only a terminal gets\n"
         "  --quiet           no bar\n"
         "  --overwrite, --memory SIZE, --hints H, as for create\n"
