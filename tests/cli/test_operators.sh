@@ -93,6 +93,7 @@ ask() {
     cmp ../before-$ranks ../after-$ranks || fail "$*: --dry-run has changed something"
     [ "$(grep -c '^  \(in\|in place\|out\|scratch\|read\|written\|accesses\) ' ../plan-$ranks)" -gt 3 ] ||
         fail "$*: $(cat ../plan-$ranks)"
+    grep -q '^  plan  *[a-z].*, [0-9]* step' ../plan-$ranks || fail "$*: $(cat ../plan-$ranks)"
     planned=$(awk '$1 == "memory" { print $(NF - 1) }' ../plan-$ranks)
     [ "$planned" -gt 0 ] && [ "$planned" -le $budget ] || fail "$*: takes $planned bytes"
 }
@@ -268,6 +269,19 @@ bar() {
         [ "$(tail -c 4 $text | od -An -c | tr -d ' ')" = '\r033[K' ] || fail "$text: does not end"
     done
     [ "$(tr '\r' '\n' <slow | grep -c left)" -gt 2 ] || fail "slow: $(cat slow)"
+    cases_of_no_end
+}
+
+# Nobody knows how many iterations there will be: they are counted. One moves 2 x 28800 bytes.
+cases_of_no_end() {
+    run create r.npy --shape 60,60 --random 1
+    run laplace r.npy l.npy --tolerance 0.03 --progress --hints fault=delay:3000 >told 2>endless
+    tr '\r' '\n' <endless | grep iterations >pictures
+    awk -v most=$(sed 's/[^0-9]*\([0-9]*\).*/\1/' told) '
+        !/^laplace [0-9]+ iterations  ([0-9]+ MB\/s  )?0:0[0-9] so far/ { exit 1 }
+        NR > 1 && ($2 <= before || $2 > most || $4 < 1 || $4 > $2 * 0.0576 / 0.2) { exit 1 }
+        { before = $2 }
+        END { if (NR < 3) exit 1 }' pictures || fail "no end: $(cat told pictures)"
 }
 
 # Peak memory of every rank: as for a small array, with the budget and 32 MiB for exchange.

@@ -14,6 +14,7 @@ typedef struct options {
     int iterations, from_file;
     double tolerance;
     weir_relaxation relaxation;
+    const weir_work *work;
     cli_operator_options how;
 } options;
 
@@ -40,12 +41,25 @@ static const cli_option table[] = {{"--iterations", offsetof(options, iterations
                                    CLI_OPERATOR_MAKING(offsetof(options, how)),
                                    {0}};
 
+/* Steps tell nothing where nobody knows how many there will be. */
+static void tell(void *user, int64_t done, int64_t all)
+{
+    const options *o = user;
+    o->work->progress(o->work->user, all ? done : o->relaxation.done, all);
+}
+
 static int apply(void *user, cli_operands *a, const weir_work *work)
 {
     options *o = user;
+    weir_work told = *work;
+    o->work = work;
+    if (work->progress) {
+        told.progress = tell;
+        told.user = o;
+    }
     o->relaxation = (weir_relaxation){
         .iterations = o->iterations, .tolerance = o->tolerance, .exchange = !o->from_file};
-    return weir_array_relax(a->in[0], a->out, &o->relaxation, work, &a->last);
+    return weir_array_relax(a->in[0], a->out, &o->relaxation, &told, &a->last);
 }
 
 static int run(int argc, char **argv)
@@ -75,7 +89,8 @@ const cli_command cli_laplace = {
         "  --tolerance T     ends when no element changes by more\n"
         "  --halo H          neighbours' rows come from their memory: exchange; or from the file:\n"
         "                    file (exchange)\n"
-        "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
+        "  --access A, --dry-run, --progress, --quiet, as for transpose; where only --tolerance\n"
+        "                    is given, what --dry-run tells is for one iteration\n"
         "  --overwrite, --memory SIZE, --hints H, as for create\n"
         "  The outermost rows and columns are fixed. Prints the iterations made and the residual,\n"
         "  the largest change in the last of them. Until it ends there are two new arrays.\n",
