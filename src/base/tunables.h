@@ -31,7 +31,12 @@ enum wr_access {
     WR_ACCESS_NAIVE,
     WR_ACCESS_EXTENT
 };
-enum wr_exchange { WR_EXCHANGE_AUTO, WR_EXCHANGE_SHM, WR_EXCHANGE_P2P, WR_EXCHANGE_ALLTOALL };
+enum wr_exchange {
+    WR_EXCHANGE_AUTO,
+    WR_EXCHANGE_SHM,
+    WR_EXCHANGE_P2P,
+    WR_EXCHANGE_ALLTOALL
+};
 enum wr_realms {
     WR_REALMS_EVEN,
     WR_REALMS_STATIC,

@@ -218,15 +218,14 @@ static int64_t large_bytes(const entry *e)
     return (bytes + REQUEST_ALIGN - 1) / REQUEST_ALIGN * REQUEST_ALIGN;
 }
 
-/* [collective on the node] Patterns too large for a lane are put where aggregators find them. */
-static int show_large(wr_call *c, uint32_t turn)
+int wr_call_show(wr_call *c)
 {
     wr_port *port = c->port;
     const wr_transport *t = port->world->transport;
     int64_t all = 0, own = 0;
     for (int i = 0; i < t->local_size; i++) {
         own = i == t->local_rank ? all : own;
-        all += large_bytes(entry_of(port, turn, i));
+        all += large_bytes(entry_of(port, c->turn, i));
     }
     if (!all)
         return 0;
@@ -236,7 +235,7 @@ static int show_large(wr_call *c, uint32_t turn)
         if (code)
             return code;
     }
-    if (large_bytes(entry_of(port, turn, t->local_rank)))
+    if (large_bytes(entry_of(port, c->turn, t->local_rank)))
         memcpy(port->requests.base + own, c->a->file, (size_t)weir_pattern_footprint(c->a->file));
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
     wr_channel_barrier(&port->inner, &waiter);
@@ -244,7 +243,7 @@ static int show_large(wr_call *c, uint32_t turn)
 }
 
 /* The pattern of a rank, where the call tells it. */
-static int add_known(wr_call *c, int rank, const weir_pattern *realm, int as)
+static int add_known(const wr_call *c, int rank, const weir_pattern *realm, int as, wr_wants *wants)
 {
     weir_pattern *p = NULL;
     int code = c->a->known->pattern(c->a->known->user, rank, &p);
@@ -252,53 +251,51 @@ static int add_known(wr_call *c, int rank, const weir_pattern *realm, int as)
         return code;
     wr_want want = {p, 0, weir_pattern_bytes(p), as};
     if (want.end && (!realm || wr_want_meets(&want, realm))) {
-        c->wants[c->wants_count++] = want;
-        c->known_count++;
+        wants->list[wants->count++] = want;
+        wants->made++;
     } else {
         weir_pattern_free(p);
     }
     return 0;
 }
 
-int wr_call_know(wr_call *c, int ranks, const int *rank, const weir_pattern *realm)
+int wr_call_know(const wr_call *c, int ranks, const int *rank, const weir_pattern *realm,
+                 wr_wants *wants)
 {
     int code = 0;
     for (int i = 0; i < ranks && !code; i++)
-        code = add_known(c, rank ? rank[i] : i, realm, i);
+        code = add_known(c, rank ? rank[i] : i, realm, i, wants);
     return code;
 }
 
-void wr_call_forget(wr_call *c)
+void wr_wants_forget(wr_wants *wants)
 {
-    for (int64_t i = 0; i < c->known_count; i++)
-        weir_pattern_free((weir_pattern *)c->wants[i].pattern);
+    for (int64_t i = 0; i < wants->made; i++)
+        weir_pattern_free((weir_pattern *)wants->list[i].pattern);
+    wants->made = 0;
 }
 
-/* An aggregator learns what everyone on the node wants. */
-static void gather_wants(wr_call *c, uint32_t turn, wr_arena *memory)
+int wr_call_gather(const wr_call *c, wr_arena *memory, wr_wants *out)
 {
     const wr_transport *t = c->port->world->transport;
     weir_pattern *patterns = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *patterns);
-    c->wants = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *c->wants);
-    if (!patterns || !c->wants) {
-        wr_call_fail(c, WEIR_ENOMEM, c->plan->lo);
-        return;
-    }
-    if (c->a->known) {
-        wr_call_fail(c, wr_call_know(c, t->local_size, t->local, NULL), c->plan->lo);
-        return;
-    }
+    out->list = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *out->list);
+    if (!patterns || !out->list)
+        return WEIR_ENOMEM;
+    if (c->a->known)
+        return wr_call_know(c, t->local_size, t->local, NULL, out);
     int64_t place = 0;
     for (int i = 0; i < t->local_size; i++) {
-        const entry *e = entry_of(c->port, turn, i);
+        const entry *e = entry_of(c->port, c->turn, i);
         int64_t large = large_bytes(e);
         const void *where = large ? (const void *)(c->port->requests.base + place) : e->body;
         place += large;
         if (e->begin == e->end)
             continue;
         patterns[i] = i == t->local_rank ? *c->a->file : wr_pattern_attach(where);
-        c->wants[c->wants_count++] = (wr_want){&patterns[i], e->begin, e->end, i};
+        out->list[out->count++] = (wr_want){&patterns[i], e->begin, e->end, i};
     }
+    return 0;
 }
 
 static void access_alone(wr_call *c)
@@ -320,8 +317,7 @@ static void run_part(void *user)
     p->run(p->call);
 }
 
-/* Leaves a part to the progress thread, and waits for it. */
-static void send_away(wr_call *c, void (*run)(wr_call *call))
+void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
 {
     wr_progress *p = &c->port->world->progress;
     wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
@@ -334,22 +330,6 @@ static void send_away(wr_call *c, void (*run)(wr_call *call))
     wr_call_stored(c);
     while (!wr_errand_is_over(p, &errand))
         wr_wait(&errand.over, 0, &waiter);
-}
-
-/* Rounds on one node. What does not fit memory goes on in the background. */
-static void run_shared(wr_call *c, uint32_t turn, bool fits)
-{
-    wr_arena memory = {0};
-    if (c->mine >= 0)
-        gather_wants(c, turn, &memory);
-    c->shared = true;
-    c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
-    if (c->away && !fits && c->op->by == WR_BY_CALLERS)
-        send_away(c, wr_rounds_shared);
-    else
-        wr_rounds_shared(c);
-    wr_call_forget(c);
-    wr_arena_release(&memory);
 }
 
 /* The ranks of the node tell how it went; the lowest rank's error counts, and the lowest stop. */
@@ -404,75 +384,38 @@ static bool goes_away(const wr_call *c, const joint *all)
            (c->port->tunables.overlap.which != WR_OVERLAP_AUTO || price > WORTH_A_THREAD);
 }
 
-/* How many windows each aggregator may have under way; whether all of them fit. */
-static bool find_slots(wr_call *c, const joint *all)
-{
-    bool keeps = goes_away(c, all) && c->op && c->op->form == WR_SPLIT &&
-                 c->port->tunables.overlap.which != WR_OVERLAP_ALL;
-    int64_t windows = most_of_realm(c->in, c->plan) / c->plan->window + 1;
-    c->slots = 2;
-    if (!keeps)
-        return true;
-    int64_t fitting = all->room / wr_hall_slot_bytes(c->plan->window);
-    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), fitting));
-    return windows <= c->slots;
-}
-
-/* [collective on the node] There is memory for the rounds, and large requests are told; or all
- * leave. */
-static int admit(wr_call *c, uint32_t turn, bool *fits)
-{
-    wr_port *port = c->port;
-    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
-    int code = 0;
-    if (!wr_hall_fits(&port->hall, &need)) {
-        code = wr_hall_open(&port->hall, &port->inner, &need);
-        if (code && need.slots > 2) { /* what a blocking call needs may be there */
-            need.slots = c->slots = 2;
-            *fits = false;
-            code = wr_hall_open(&port->hall, &port->inner, &need);
-        }
-        int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
-        atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
-        port->in_flight = kept;
-    }
-    return code ? code : show_large(c, turn);
-}
-
 /* Callers make message rounds themselves, unless they do not fit memory and the thread may. */
-static void run_messages(wr_call *c)
+static void run_messages(wr_call *c, void (*run)(wr_call *call))
 {
-    bool fits = most_of_realm(c->in, c->plan) <= c->plan->window;
+    bool fits = c->most <= c->plan->window;
     int64_t kept = c->away ? 3 * c->plan->window : 0;
     atomic_fetch_add(&c->port->world->in_flight, kept);
     if (c->away && !fits && c->op->by == WR_BY_CALLERS && c->port->world->transport->multiple)
-        send_away(c, wr_rounds_messages);
+        wr_call_send_away(c, run);
     else
-        wr_rounds_messages(c);
+        run(c);
     atomic_fetch_sub(&c->port->world->in_flight, kept);
 }
 
-static void run_plan(wr_call *c, uint32_t turn, const joint *all)
+static void run_plan(wr_call *c, const joint *all)
 {
-    c->away = c->op && c->op->away && goes_away(c, all);
+    c->room = all->room;
+    c->aside = goes_away(c, all);
+    c->away = c->op && c->op->away && c->aside;
     if (!c->plan->collective) {
         if (c->away && c->op->by == WR_BY_CALLERS)
-            send_away(c, access_alone);
+            wr_call_send_away(c, access_alone);
         else
             access_alone(c);
         return;
     }
     find_desks(c);
-    if (wr_port_by_messages(c->port)) {
-        run_messages(c);
-        return;
-    }
-    bool fits = find_slots(c, all);
-    int code = admit(c, turn, &fits);
-    if (code)
-        wr_call_fail(c, code, c->plan->lo);
+    c->most = most_of_realm(c->in, c->plan);
+    c->exchange = &wr_exchanges[c->plan->exchange];
+    if (wr_port_by_messages(c->port))
+        run_messages(c, c->exchange->run);
     else
-        run_shared(c, turn, fits);
+        c->exchange->run(c);
 }
 
 /* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
@@ -538,16 +481,22 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
         port->block = plan.block;
         port->owners = plan.aggregators;
     }
-    wr_call c = {
-        .port = port, .a = a, .in = &in, .plan = &plan, .mine = -1, .op = op, .error = &error};
-    c.outcome.stop = INT64_MAX;
+    wr_call c = {.port = port,
+                 .a = a,
+                 .in = &in,
+                 .plan = &plan,
+                 .turn = turn,
+                 .mine = -1,
+                 .op = op,
+                 .outcome.stop = INT64_MAX,
+                 .error = &error};
     log_plan(&c);
     if (all.wanted.active)
-        run_plan(&c, turn, &all);
+        run_plan(&c, &all);
     wr_call_stored(&c); /* others may still be in the storage */
     code = leave_all(&c);
-    if (c.shared)
-        wr_rounds_shared_end(&c);
+    if (c.exchange && c.exchange->end)
+        c.exchange->end(&c);
     if (port->requests.bytes > REQUESTS_KEPT)
         wr_region_close(&port->requests);
     *count = wr_outcome_count(&c.outcome, a);

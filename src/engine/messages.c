@@ -104,17 +104,17 @@ static int take_wants(messages *m, int count, const wr_parcel *in)
 {
     wr_call *c = m->call;
     weir_pattern *patterns = wr_arena_alloc(&m->memory, count * (int64_t)sizeof *patterns);
-    c->wants = wr_arena_alloc(&m->memory, count * (int64_t)sizeof *c->wants);
+    c->wants.list = wr_arena_alloc(&m->memory, count * (int64_t)sizeof *c->wants.list);
     m->role.greetings = wr_arena_alloc(&m->memory, count * (int64_t)sizeof(wr_request));
-    if (!patterns || !c->wants || !m->role.greetings)
+    if (!patterns || !c->wants.list || !m->role.greetings)
         return WEIR_ENOMEM;
     for (int i = 0; i < count; i++) {
         const parcel_head *head = in[i].data;
         patterns[i] = wr_pattern_attach(head + 1);
-        c->wants[i] = (wr_want){&patterns[i], head->begin, head->end, in[i].rank};
+        c->wants.list[i] = (wr_want){&patterns[i], head->begin, head->end, in[i].rank};
         m->role.greetings[i] = (wr_request){0};
     }
-    c->wants_count = count;
+    c->wants.count = count;
     return 0;
 }
 
@@ -125,15 +125,15 @@ static int know_wants(messages *m)
     const int64_t ranks = m->t->size;
     if (c->mine < 0)
         return 0;
-    c->wants = wr_arena_alloc(&m->memory, ranks * (int64_t)sizeof *c->wants);
-    if (!c->wants)
+    c->wants.list = wr_arena_alloc(&m->memory, ranks * (int64_t)sizeof *c->wants.list);
+    if (!c->wants.list)
         return WEIR_ENOMEM;
-    int code = wr_call_know(c, (int)ranks, NULL, m->realms[c->mine]);
+    int code = wr_call_know(c, (int)ranks, NULL, m->realms[c->mine], &c->wants);
     m->role.greetings =
-        wr_arena_alloc(&m->memory, wr_max(1, c->wants_count) * (int64_t)sizeof(wr_request));
+        wr_arena_alloc(&m->memory, wr_max(1, c->wants.count) * (int64_t)sizeof(wr_request));
     if (!m->role.greetings)
         return WEIR_ENOMEM;
-    memset(m->role.greetings, 0, (size_t)c->wants_count * sizeof(wr_request));
+    memset(m->role.greetings, 0, (size_t)c->wants.count * sizeof(wr_request));
     return code;
 }
 
@@ -163,8 +163,8 @@ static int take_memory(messages *m)
     m->part.data = wr_arena_alloc(&m->memory, wr_max(1, bytes));
     if (!m->part.data || c->mine < 0)
         return m->part.data ? 0 : WEIR_ENOMEM;
-    for (int64_t i = 0; i < c->wants_count; i++) {
-        const wr_want *w = &c->wants[i];
+    for (int64_t i = 0; i < c->wants.count; i++) {
+        const wr_want *w = &c->wants.list[i];
         packed = wr_max(packed, largest_part(m, w->pattern, w->end - w->begin));
     }
     m->role.buffer = wr_arena_alloc(&m->memory, c->plan->window);
@@ -196,7 +196,7 @@ static int admit(messages *m)
 
 static bool self(const messages *m, int64_t want)
 {
-    return m->call->wants[want].rank == m->t->rank;
+    return m->call->wants.list[want].rank == m->t->rank;
 }
 
 static void start_end(messages *m)
@@ -246,7 +246,7 @@ static bool close_window(messages *m)
 static bool greet(messages *m)
 {
     role *r = &m->role;
-    const wr_want *want = &m->call->wants[r->next];
+    const wr_want *want = &m->call->wants.list[r->next];
     bool over = true;
     if (r->greetings[r->next].parts) {
         fail(m, m->t->ops->test(m->t, &r->greetings[r->next], &over), m->call->plan->lo);
@@ -266,7 +266,7 @@ static bool greet(messages *m)
 static bool greetings_left(messages *m)
 {
     bool over;
-    for (int64_t i = 0; i < m->call->wants_count; i++)
+    for (int64_t i = 0; i < m->call->wants.count; i++)
         if (m->role.greetings[i].parts) {
             over = true;
             fail(m, m->t->ops->test(m->t, &m->role.greetings[i], &over), m->call->plan->lo);
@@ -314,7 +314,7 @@ static bool move(messages *m)
 {
     wr_call *c = m->call;
     role *r = &m->role;
-    const wr_want *want = &c->wants[r->next];
+    const wr_want *want = &c->wants.list[r->next];
     if (!r->moving) {
         int64_t bytes = wr_want_touches(want, r->header.lo, r->header.hi)
                             ? packed_bytes(m, want, &r->header)
@@ -341,7 +341,7 @@ static bool move(messages *m)
 static bool serve(messages *m)
 {
     role *r = &m->role;
-    int64_t all = m->call->wants_count;
+    int64_t all = m->call->wants.count;
     switch (r->state) {
     case IDLE:
         return open_window(m);
@@ -451,10 +451,10 @@ void wr_rounds_messages(wr_call *call)
     bool serves = !code && call->mine >= 0;
     wr_call_fail(call, code, call->plan->lo);
     if (serves) {
-        wr_windows_init(&m.role.walk, call->in, call->plan, m.realms[call->mine], call->wants_count,
-                        call->wants);
+        wr_windows_init(&m.role.walk, call->in, call->plan, m.realms[call->mine], call->wants.count,
+                        call->wants.list);
         wr_windows_remember(&m.role.walk, &call->port->course[call->a->direction]);
-        for (int64_t i = 0; i < call->wants_count; i++)
+        for (int64_t i = 0; i < call->wants.count; i++)
             m.expected -= self(&m, i);
     } else {
         m.role.state = ENDED;
@@ -474,6 +474,6 @@ void wr_rounds_messages(wr_call *call)
         wr_windows_release(&m.role.walk);
     for (int64_t i = 0; m.realms && i < call->plan->aggregators; i++)
         weir_pattern_free(m.realms[i]);
-    wr_call_forget(call);
+    wr_wants_forget(&call->wants);
     wr_arena_release(&m.memory);
 }

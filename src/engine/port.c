@@ -10,6 +10,12 @@
 
 enum { BATCHES = 64 };
 
+/* Whether all ranks can meet in a hall. */
+static bool can_share(const wr_transport *t)
+{
+    return t->nodes == 1 && t->local_size <= WR_HALL_RANKS;
+}
+
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
                             const wr_summary *wanted, int64_t file_size)
 {
@@ -17,6 +23,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     wr_plan_input in = wr_plan_input_tuned(direction, &port->tunables, port->price);
     in.ranks = ranks->size;
     in.nodes = ranks->nodes;
+    in.shared = can_share(ranks);
     in.cores = port->cores;
     in.wanted = *wanted;
     in.file_size = file_size;
@@ -44,9 +51,7 @@ int wr_port_demand_all(const wr_port *port, int64_t stop)
 
 bool wr_port_by_messages(const wr_port *port)
 {
-    const wr_transport *t = port->world->transport;
-    return port->tunables.exchange.which == WR_EXCHANGE_P2P || t->nodes > 1 ||
-           t->local_size > WR_HALL_RANKS;
+    return wr_plan_by_messages(port->tunables.exchange.which, can_share(port->world->transport));
 }
 
 void wr_port_close_regions(wr_port *port)

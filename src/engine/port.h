@@ -58,7 +58,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, struc
 /* 0, or, where an access stopped before its end, the error that the file has ended there. */
 int wr_port_demand_all(const wr_port *port, int64_t stop);
 
-/* Whether the rounds of collective calls are by messages. */
+/* Whether the rounds of collective calls are by messages, whatever they are about. */
 bool wr_port_by_messages(const wr_port *port);
 
 /* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. */

@@ -1,10 +1,17 @@
-/* The rounds of a collective call, by shared memory or by messages. */
+/* The rounds of a collective call, and the ways in which data move between ranks in them. */
 #ifndef WR_ENGINE_ROUNDS_H
 #define WR_ENGINE_ROUNDS_H
 
 #include "engine/operation.h"
 
-/* What a call is about, the same for both ways; built by collective.c. */
+/* What ranks want, ascending by rank. */
+typedef struct wr_wants {
+    int64_t count;
+    wr_want *list;
+    int64_t made; /* patterns of wr_call_know: of the first wants, dropped ones included */
+} wr_wants;
+
+/* What a call is about, the same for all exchanges; built by collective.c. */
 typedef struct wr_call {
     wr_port *port;
     const wr_access_request *a;
@@ -14,16 +21,18 @@ typedef struct wr_call {
     int desk;            /* its number among the aggregators of the node */
     int desks;           /* aggregators of the node: they have adjacent realms, */
     int64_t first_realm; /* from this one on */
-    int64_t wants_count; /* of the ranks that this aggregator serves, ascending by rank */
-    wr_want *wants;      /* `rank` is the local rank for rounds_shared */
-    int64_t known_count; /* patterns of wr_call_know: of the first wants, dropped ones included */
-    bool shared;         /* rounds were through shared memory */
-    int slots;           /* windows an aggregator may have under way, with shared memory */
-    bool away;           /* the storage is the progress thread's */
-    wr_operation *op;    /* or NULL: a blocking call */
-    wr_word *bell;       /* rung when it is through with something, or NULL */
-    wr_outcome outcome;  /* of this rank; goes on to the exit agreement */
-    weir_error *error;   /* if outcome.code */
+    wr_wants wants;      /* that this aggregator serves; local ranks if through shared memory */
+    uint32_t turn;       /* of the mailbox, in which the node's requests are */
+    int64_t most;        /* of a realm's data, as far as the plan can tell */
+    int64_t room;        /* that every rank may keep in flight */
+    const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
+    int slots;          /* windows an aggregator may have under way, with shared memory */
+    bool away;          /* the storage is the progress thread's; */
+    bool aside;         /* is it on all ranks that have one */
+    wr_operation *op;   /* or NULL: a blocking call */
+    wr_word *bell;      /* rung when it is through with something, or NULL */
+    wr_outcome outcome; /* of this rank; goes on to the exit agreement */
+    weir_error *error;  /* if outcome.code */
 } wr_call;
 
 /* Local rank of an aggregator of the node. */
@@ -35,10 +44,17 @@ static inline int wr_call_desk_rank(const wr_call *c, int desk)
 
 /* Fills `wants`, which has room, with what each of `ranks` ranks (rank[i], or i where that is NULL)
  * wants of a realm (NULL: at all), as the call itself tells; wants are numbered by i. */
-int wr_call_know(wr_call *call, int ranks, const int *rank, const weir_pattern *realm);
+int wr_call_know(const wr_call *call, int ranks, const int *rank, const weir_pattern *realm,
+                 wr_wants *wants);
 
 /* Frees what wr_call_know made. */
-void wr_call_forget(wr_call *call);
+void wr_wants_forget(wr_wants *wants);
+
+/* [collective on the node] Requests too large for a mailbox are put where others find them. */
+int wr_call_show(wr_call *call);
+
+/* What everyone on the node wants, by local rank, after wr_call_show. */
+int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
@@ -50,13 +66,25 @@ static inline void wr_call_stored(const wr_call *c)
         wr_operation_stored(c->op);
 }
 
-/* Everyone on the node, wants being known. Nobody leaves before all windows are through. */
+/* Leaves rounds, or another part of a call, to the progress thread, and waits for them. */
+void wr_call_send_away(wr_call *call, void (*run)(wr_call *call));
+
+/* A way of moving data between ranks. */
+typedef struct wr_exchanger {
+    const char *name;
+    const char *help;
+    /* [collective] All rounds, admission included; what goes wrong is noted in the call. Nobody
+     * leaves before all windows are through. */
+    void (*run)(wr_call *call);
+    /* After the exit agreement, when nobody looks at shared memory any more; or NULL. */
+    void (*end)(wr_call *call);
+} wr_exchanger;
+
+/* In the order of the tunable `exchange`; ended by {0}. */
+extern const wr_exchanger wr_exchanges[];
+
 void wr_rounds_shared(wr_call *call);
-
-/* After the exit agreement, when nobody looks at the hall any more. */
 void wr_rounds_shared_end(wr_call *call);
-
-/* [collective] By messages; requests travel here too. */
 void wr_rounds_messages(wr_call *call);
 
 #endif

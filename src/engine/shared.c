@@ -40,9 +40,9 @@ static int64_t mark_clients(const shared *s, wr_slot *slot, const wr_window *w)
     const wr_call *c = s->call;
     uint64_t who[WR_HALL_RANKS / 64] = {0};
     int64_t count = 0;
-    for (int64_t i = 0; i < c->wants_count; i++)
-        if (wr_want_touches(&c->wants[i], w->lo, w->hi)) {
-            who[c->wants[i].rank / 64] |= UINT64_C(1) << c->wants[i].rank % 64;
+    for (int64_t i = 0; i < c->wants.count; i++)
+        if (wr_want_touches(&c->wants.list[i], w->lo, w->hi)) {
+            who[c->wants.list[i].rank / 64] |= UINT64_C(1) << c->wants.list[i].rank % 64;
             count++;
         }
     for (int i = 0; i < (s->t->local_size + 63) / 64; i++)
@@ -304,7 +304,7 @@ static bool attend(shared *s, bool *over)
 
 void wr_rounds_shared_end(wr_call *call)
 {
-    if (call->mine < 0)
+    if (call->mine < 0 || !call->slots)
         return;
     wr_desk *d = wr_hall_desk(&call->port->hall, call->desk);
     atomic_store(&d->windows, 0);
@@ -337,8 +337,8 @@ static void set_up(shared *s, weir_pattern **realm)
     if (!c->outcome.code)
         wr_call_fail(c, wr_plan_realm(c->plan, c->mine, realm), c->plan->lo);
     if (*realm)
-        c->wants_count = wr_wants_keep(*realm, c->wants_count, c->wants);
-    wr_windows_init(&s->walk, c->in, c->plan, *realm, c->wants_count, c->wants);
+        c->wants.count = wr_wants_keep(*realm, c->wants.count, c->wants.list);
+    wr_windows_init(&s->walk, c->in, c->plan, *realm, c->wants.count, c->wants.list);
     if (c->outcome.code)
         s->end = 0;
     else
@@ -381,7 +381,7 @@ static void run_rounds(shared *s, bool serves)
     }
 }
 
-void wr_rounds_shared(wr_call *call)
+static void run(wr_call *call)
 {
     shared s = {.call = call,
                 .t = call->port->world->transport,
@@ -398,4 +398,61 @@ void wr_rounds_shared(wr_call *call)
     if (serves)
         wr_windows_release(&s.walk);
     weir_pattern_free(realm);
+}
+
+/* How many windows each aggregator may have under way; whether all of them fit. */
+static bool find_slots(wr_call *c)
+{
+    bool keeps = c->aside && c->op && c->op->form == WR_SPLIT &&
+                 c->port->tunables.overlap.which != WR_OVERLAP_ALL;
+    int64_t windows = c->most / c->plan->window + 1;
+    c->slots = 2;
+    if (!keeps)
+        return true;
+    int64_t fitting = c->room / wr_hall_slot_bytes(c->plan->window);
+    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_HALL_SLOTS), fitting));
+    return windows <= c->slots;
+}
+
+/* [collective on the node] There is memory for the rounds, and large requests are told; or all
+ * leave. */
+static int admit(wr_call *c, bool *fits)
+{
+    wr_port *port = c->port;
+    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
+    int code = 0;
+    if (!wr_hall_fits(&port->hall, &need)) {
+        code = wr_hall_open(&port->hall, &port->inner, &need);
+        if (code && need.slots > 2) { /* what a blocking call needs may be there */
+            need.slots = c->slots = 2;
+            *fits = false;
+            code = wr_hall_open(&port->hall, &port->inner, &need);
+        }
+        int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
+        atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
+        port->in_flight = kept;
+    }
+    return code ? code : wr_call_show(c);
+}
+
+/* What does not fit memory goes on in the background. */
+void wr_rounds_shared(wr_call *c)
+{
+    wr_arena memory = {0};
+    bool fits = find_slots(c);
+    int code = admit(c, &fits);
+    if (code) {
+        wr_call_fail(c, code, c->plan->lo);
+        c->slots = 0;
+        return;
+    }
+    if (c->mine >= 0)
+        wr_call_fail(c, wr_call_gather(c, &memory, &c->wants), c->plan->lo);
+    c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
+    if (c->away && !fits && c->op->by == WR_BY_CALLERS)
+        wr_call_send_away(c, run);
+    else
+        run(c);
+    wr_wants_forget(&c->wants);
+    wr_arena_release(&memory);
 }

@@ -76,6 +76,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.wanted = *wanted;
     p->in.file_size = r->file_size;
     p->in.unit = wr_max(1, r->unit);
+    p->in.shared = p->in.nodes == 1;
     p->sieve_buffer = t->sieve_buffer[direction];
 }
 
@@ -299,7 +300,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
 {
     const wr_plan *plan = &p->plan;
     bool together = plan->collective;
-    bool messages = p->in.nodes > 1 || p->in.exchange == WR_EXCHANGE_P2P;
+    bool messages = plan->exchange != WR_EXCHANGE_SHM;
     int64_t price = together ? plan->price_together : plan->price_alone;
     say(w, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
         (long long)sum->rounds, (long long)sum->calls);
@@ -318,6 +319,17 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
             sum->windows ? (long long)p->sieve_buffer : 0);
 }
 
+/* By the name it has as a tunable. */
+static void say_exchange(writer *w, int64_t exchange)
+{
+    char name[40];
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    tunables.exchange.which = exchange;
+    wr_tunables_get(&tunables, "exchange", name, sizeof name);
+    say(w, "exchange: %s\n", name);
+}
+
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
     writer w = {.text = text, .size = size};
@@ -327,6 +339,8 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
     say(&w, "plan: %s, because: %s; together about %lld us, alone about %lld us\n",
         p->collective ? "together" : "alone", wr_plan_reason(p),
         (long long)p->price_together / 1000, (long long)p->price_alone / 1000);
+    if (p->collective)
+        say_exchange(&w, p->exchange);
     int code = p->collective ? say_realms(&w, plan, &sum) : say_ranks(&w, plan, &sum);
     if (code)
         return code;

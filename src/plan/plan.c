@@ -293,6 +293,13 @@ static int64_t count_aggregators(const wr_plan_input *in)
     return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
 }
 
+static enum wr_exchange choose_exchange(const wr_plan_input *in)
+{
+    if (!wr_plan_by_messages(in->exchange, in->shared))
+        return WR_EXCHANGE_SHM;
+    return WR_EXCHANGE_P2P;
+}
+
 static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
 {
     if (in->collective == WR_SWITCH_ALWAYS)
@@ -336,6 +343,7 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
+    out->exchange = choose_exchange(in);
     return 0;
 }
 

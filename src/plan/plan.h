@@ -58,6 +58,7 @@ typedef struct wr_plan_input {
     int64_t disks;  /* that hold the file; 0: it is not striped */
     int64_t stripe; /* bytes of it dealt to a disk at a time */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
+    int64_t shared; /* 1: all ranks can meet in shared memory */
     int64_t window, buffer;
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
@@ -88,10 +89,17 @@ typedef struct wr_plan {
     int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
     int64_t lo, hi;      /* what is accessed */
     int64_t window;      /* most data in a round */
+    int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
 } wr_plan;
 
 const char *wr_plan_reason(const wr_plan *plan);
+
+/* Whether rounds are by messages, whatever is wanted. */
+static inline bool wr_plan_by_messages(int64_t exchange, int64_t shared)
+{
+    return !shared || (exchange != WR_EXCHANGE_AUTO && exchange != WR_EXCHANGE_SHM);
+}
 
 /* A way of cutting realms: sets base, block and period for out->aggregators realms, of which it may
  * choose another number, no more than ranks. */
