@@ -148,16 +148,14 @@ static const char *translate(const wr_tunable_alias *alias, const char *value)
 static int set_alias(wr_tunables *tunables, const wr_tunable_alias *alias, const char *value)
 {
     wr_tunables changed = *tunables;
-    for (int i = 0; i < 2 && alias->names[i]; i++) {
-        const char *ours = translate(alias, value);
-        int code = set_one(&changed, find(alias->names[i]), ours);
-        if (code && strcmp(alias->key, alias->names[i]))
-            wr_error_prefix(alias->key);
-        if (code)
-            return code;
-    }
-    *tunables = changed;
-    return 0;
+    int code = alias->set ? alias->set(&changed, value) : 0;
+    for (int i = 0; !code && !alias->set && i < 2 && alias->names[i]; i++)
+        code = set_one(&changed, find(alias->names[i]), translate(alias, value));
+    if (!code)
+        *tunables = changed;
+    else if (strcmp(alias->key, alias->names[0]))
+        wr_error_prefix(alias->key);
+    return code;
 }
 
 int wr_tunables_set(wr_tunables *tunables, const char *name, const char *value)

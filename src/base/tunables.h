@@ -79,7 +79,7 @@ typedef struct wr_tunables {
     wr_choice direct;     /* enum wr_switch */
     wr_choice fault;      /* enum wr_fault */
     wr_choice log;        /* enum wr_log_level */
-    int64_t window, cb_buffer_size, overlap_memory, realm_align, striping_unit;
+    int64_t window, cb_buffer_size, overlap_memory, realm_align, realm_block, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, progress_nice;
@@ -109,6 +109,7 @@ typedef struct wr_tunable_alias {
     int foreign;               /* known in an MPI_Info without our prefix */
     const char *names[2];      /* the tunables it sets */
     const char *const *values; /* pairs theirs, ours, ended by NULL; NULL: the value as it is */
+    int (*set)(wr_tunables *t, const char *value); /* where that does not say it, or NULL */
 } wr_tunable_alias;
 
 extern const wr_tunable_alias wr_tunable_aliases[];

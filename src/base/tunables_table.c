@@ -2,6 +2,8 @@
  * one. */
 #include "base/tunables.h"
 
+#include <strings.h>
+
 #define AT(field) offsetof(wr_tunables, field)
 
 static const char access[] = "auto|sieve|list|naive|extent:BYTES";
@@ -30,6 +32,9 @@ const wr_tunable wr_tunable_table[] = {
      "how the file is divided among aggregators"},
     {"realm_align", WR_SIZE, AT(realm_align), "", 1, INT64_MAX, "1", "plan",
      "realms are cut at multiples of this"},
+    {"realm_block", WR_SIZE, AT(realm_block), "", 0, INT64_MAX, "0", "plan",
+     "bytes that an aggregator is dealt at a time by realms=cyclic and persistent; 0: a window, or "
+     "what the first access comes to"},
     {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, INT64_MAX, "0", "plan",
      "stripe of the file system, 0 if unknown; realms are cut at multiples of it"},
     {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
@@ -102,25 +107,47 @@ static const char *const realm_words[] = {"0",      "even", "aar",    "even", "-
 
 static const char *const independent_words[] = {"true", "never", "false", "auto", NULL};
 
+/* ROMIO has two keys for what `realms` says: whether they persist, and how they are cut. Either may
+ * come first: realms that persist stay so, and a size of blocks is kept for when they do not. */
+static int set_persistence(wr_tunables *t, const char *word)
+{
+    const char *without = t->realm_block ? "cyclic" : "even";
+    if (!strcasecmp(word, "disable"))
+        return t->realms.which == WR_REALMS_PERSISTENT ? wr_tunables_set(t, "realms", without) : 0;
+    return wr_tunables_set(t, "realms", strcasecmp(word, "enable") ? word : "persistent");
+}
+
+/* A word or a number of realm_words, or bytes of a block dealt to each aggregator in turn. */
+static int set_realm_type(wr_tunables *t, const char *word)
+{
+    const char *rule = NULL;
+    for (const char *const *w = realm_words; *w && !rule; w += 2)
+        rule = strcasecmp(w[0], word) ? NULL : w[1];
+    int code = wr_tunables_set(t, "realm_block", rule ? "0" : word);
+    if (code || t->realms.which == WR_REALMS_PERSISTENT)
+        return code;
+    return wr_tunables_set(t, "realms", rule ? rule : "cyclic");
+}
+
 const wr_tunable_alias wr_tunable_aliases[] = {
-    {"access", 0, {"access_read", "access_write"}, NULL},
-    {"sieve_buffer", 0, {"sieve_buffer_read", "sieve_buffer_write"}, NULL},
-    {"collective", 0, {"collective_read", "collective_write"}, NULL},
-    {"cb_nodes", 1, {"aggregators"}, NULL},
-    {"cb_buffer_size", 1, {"cb_buffer_size"}, NULL},
-    {"cb_config_list", 1, {"aggregator_hosts"}, NULL},
-    {"striping_unit", 1, {"striping_unit"}, NULL},
-    {"ind_rd_buffer_size", 1, {"sieve_buffer_read"}, NULL},
-    {"ind_wr_buffer_size", 1, {"sieve_buffer_write"}, NULL},
-    {"romio_cb_read", 1, {"collective_read"}, collective_words},
-    {"romio_cb_write", 1, {"collective_write"}, collective_words},
-    {"romio_ds_read", 1, {"access_read"}, sieving_words},
-    {"romio_ds_write", 1, {"access_write"}, sieving_words},
-    {"romio_cb_pfr", 1, {"realms"}, persistent_words},
-    {"romio_cb_fr_type", 1, {"realms"}, realm_words},
-    {"romio_cb_fr_alignment", 1, {"realm_align"}, NULL},
-    {"romio_cb_ds_threshold", 1, {"sieve_threshold"}, NULL},
-    {"romio_no_indep_rw", 1, {"independent"}, independent_words},
-    {"romio_cb_alltoall", 1, {"exchange"}, alltoall_words},
+    {"access", 0, {"access_read", "access_write"}, NULL, NULL},
+    {"sieve_buffer", 0, {"sieve_buffer_read", "sieve_buffer_write"}, NULL, NULL},
+    {"collective", 0, {"collective_read", "collective_write"}, NULL, NULL},
+    {"cb_nodes", 1, {"aggregators"}, NULL, NULL},
+    {"cb_buffer_size", 1, {"cb_buffer_size"}, NULL, NULL},
+    {"cb_config_list", 1, {"aggregator_hosts"}, NULL, NULL},
+    {"striping_unit", 1, {"striping_unit"}, NULL, NULL},
+    {"ind_rd_buffer_size", 1, {"sieve_buffer_read"}, NULL, NULL},
+    {"ind_wr_buffer_size", 1, {"sieve_buffer_write"}, NULL, NULL},
+    {"romio_cb_read", 1, {"collective_read"}, collective_words, NULL},
+    {"romio_cb_write", 1, {"collective_write"}, collective_words, NULL},
+    {"romio_ds_read", 1, {"access_read"}, sieving_words, NULL},
+    {"romio_ds_write", 1, {"access_write"}, sieving_words, NULL},
+    {"romio_cb_pfr", 1, {"realms"}, persistent_words, set_persistence},
+    {"romio_cb_fr_type", 1, {"realms"}, realm_words, set_realm_type},
+    {"romio_cb_fr_alignment", 1, {"realm_align"}, NULL, NULL},
+    {"romio_cb_ds_threshold", 1, {"sieve_threshold"}, NULL, NULL},
+    {"romio_no_indep_rw", 1, {"independent"}, independent_words, NULL},
+    {"romio_cb_alltoall", 1, {"exchange"}, alltoall_words, NULL},
     {0},
 };

@@ -478,6 +478,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     if (code)
         return code; /* the same on all ranks, like the input */
     if (in.realms == WR_REALMS_PERSISTENT && plan.collective) {
+        port->base = plan.base;
         port->block = plan.block;
         port->owners = plan.aggregators;
     }

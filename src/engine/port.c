@@ -30,12 +30,14 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.unit = port->unit;
     in.origin = port->origin;
     in.align = wr_max(in.align, port->align);
-    in.block = port->block;
     in.disks = port->storage->facts.disks;
     if (in.disks)
         in.stripe = port->storage->facts.stripe;
-    if (port->block && in.realms == WR_REALMS_PERSISTENT)
+    if (port->block && in.realms == WR_REALMS_PERSISTENT) {
+        in.base = port->base;
+        in.block = port->block;
         in.aggregators = port->owners;
+    }
     in.blind = direction == WR_WRITE && !port->can_read;
     return in;
 }

@@ -31,7 +31,7 @@ typedef struct wr_port {
     int64_t cores;          /* of a node */
     int64_t unit, align;    /* of realms */
     int64_t origin;         /* where the first unit starts */
-    int64_t block;          /* of persistent realms; 0 before the first collective call */
+    int64_t base, block;    /* of persistent realms; block 0 before the first collective call */
     int64_t owners;         /* and how many have them */
     bool can_read;          /* the file is open for reading too */
     bool sole;              /* no other rank or program has it open: writes need no lock */

@@ -156,6 +156,7 @@ wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables
     return (wr_plan_input){
         .direction = direction,
         .align = wr_max(t->realm_align, t->striping_unit),
+        .dealt = t->realm_block,
         .disks = wr_tunables_disks(t),
         .stripe = wr_tunables_stripe(t),
         .realms = t->realms.which,
@@ -284,12 +285,15 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
     return price_file(in, aggregators) + copy + times(rounds, MEETING_NS * in->ranks);
 }
 
-/* As many as the user says; otherwise those that can work at once, as long as each has enough. */
+/* As many as the user says; otherwise those that can work at once, as long as each has enough: of
+ * this call, which says nothing of those to come if realms persist. */
 static int64_t count_aggregators(const wr_plan_input *in)
 {
     if (in->aggregators > 0)
         return wr_min(in->aggregators, in->ranks);
     int64_t useful = wr_max(1, price_file(in, 1) / WORTH_NS);
+    if (in->realms == WR_REALMS_PERSISTENT)
+        useful = in->ranks;
     return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
 }
 

@@ -51,12 +51,13 @@ typedef struct wr_plan_input {
     int64_t ranks, nodes, cores;
     wr_summary wanted;
     int64_t file_size;
-    int64_t unit;   /* realms are cut at multiples of it: a slice of an array, an etype, */
-    int64_t origin; /* counted from here; */
-    int64_t align;  /* and at multiples of this: stripes, pages */
-    int64_t block;  /* of persistent realms; 0: not fixed yet */
-    int64_t disks;  /* that hold the file; 0: it is not striped */
-    int64_t stripe; /* bytes of it dealt to a disk at a time */
+    int64_t unit;        /* realms are cut at multiples of it: a slice of an array, an etype, */
+    int64_t origin;      /* counted from here; */
+    int64_t align;       /* and at multiples of this: stripes, pages */
+    int64_t dealt;       /* bytes of a block where realms are dealt; 0: not said */
+    int64_t base, block; /* of persistent realms; block 0: not fixed yet */
+    int64_t disks;       /* that hold the file; 0: it is not striped */
+    int64_t stripe;      /* bytes of it dealt to a disk at a time */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t shared; /* 1: all ranks can meet in shared memory */
     int64_t window, buffer;

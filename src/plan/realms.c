@@ -9,6 +9,9 @@
 #include "pattern/algebra.h"
 #include "plan/plan.h"
 
+/* Of realms that persist: a small first call must not shred all that follow. */
+enum { LEAST_BLOCK = 64 << 10 };
+
 /* Cuts fall on multiples of `size` from `origin` on. */
 typedef struct grain {
     int64_t origin, size;
@@ -56,24 +59,36 @@ static void cut_static(const wr_plan_input *in, wr_plan *out)
         cut_even(in, out);
 }
 
-static void deal(const wr_plan_input *in, wr_plan *out, int64_t block)
+/* Again and again, as far as a file can reach. */
+static void repeat(wr_plan *out)
 {
-    out->base = in->origin % wr_max(1, in->align) ? 0 : in->origin;
-    out->block = in->block > 0 ? block : round_up(block, find_grain(in, out->aggregators).size);
     if (!wr_mul(out->block, out->aggregators, &out->period) || out->period > WR_OFFSET_MAX)
         out->period = 0;
 }
 
-static void cut_cyclic(const wr_plan_input *in, wr_plan *out)
+static void deal(const wr_plan_input *in, wr_plan *out, int64_t block)
 {
-    deal(in, out, in->block > 0 ? in->block : out->window);
+    out->base = in->origin % wr_max(1, in->align) ? 0 : in->origin;
+    out->block = round_up(block, find_grain(in, out->aggregators).size);
+    repeat(out);
 }
 
-/* The first call fixes the block, the file keeps it in its input from then on. */
+static void cut_cyclic(const wr_plan_input *in, wr_plan *out)
+{
+    deal(in, out, in->dealt > 0 ? in->dealt : out->window);
+}
+
+/* The first call fixes the blocks, by how much it spans and not by where. The file keeps them in
+ * its input from then on. */
 static void cut_persistent(const wr_plan_input *in, wr_plan *out)
 {
-    int64_t span = in->wanted.hi - wr_min(in->wanted.lo, 0);
-    deal(in, out, in->block > 0 ? in->block : span / out->aggregators + 1);
+    int64_t share = wr_div_ceil(in->wanted.hi - in->wanted.lo, out->aggregators);
+    out->base = in->base;
+    out->block = in->block;
+    if (in->block)
+        repeat(out);
+    else
+        deal(in, out, in->dealt > 0 ? in->dealt : wr_max(LEAST_BLOCK, share));
 }
 
 /* An aggregator has a disk, or, where disks are more than aggregators can be, several in a row. */

@@ -217,6 +217,41 @@ static void test_pairs(void)
     CHECK_FAILS(wr_tunables_set_pair(&t, "weir_window", "none"), WEIR_EINVAL, "window=none");
 }
 
+/* ROMIO's two keys of realms, in this order or the other. */
+static void check_realms(const char *persist, const char *type, const char *realms,
+                         const char *block)
+{
+    for (int first = 0; first < 2; first++) {
+        wr_tunables_init(&t);
+        for (int i = 0; i < 2; i++)
+            CHECK(!wr_tunables_set_pair(&t, i == first ? "romio_cb_pfr" : "romio_cb_fr_type",
+                                        i == first ? persist : type));
+        check_value("realms", realms);
+        check_value("realm_block", block);
+    }
+}
+
+static void test_realm_keys(void)
+{
+    check_realms("enable", "aar", "persistent", "0");
+    check_realms("enable", "0", "persistent", "0");
+    check_realms("enable", "-1", "persistent", "0");
+    check_realms("enable", "65536", "persistent", "65536");
+    check_realms("disable", "65536", "cyclic", "65536");
+    check_realms("disable", "AAR", "even", "0");
+    check_realms("Disable", "-1", "static", "0");
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_set_pair(&t, "weir_realms", "static"));
+    CHECK(!wr_tunables_set_pair(&t, "romio_cb_pfr", "disable")); /* they did not persist */
+    check_value("realms", "static");
+    CHECK_FAILS(wr_tunables_set_pair(&t, "romio_cb_pfr", "perhaps"), WEIR_EINVAL, "romio_cb_pfr");
+    CHECK_FAILS(wr_tunables_set_pair(&t, "romio_cb_fr_type", "-5"), WEIR_EINVAL,
+                "romio_cb_fr_type");
+    check_value("realms", "static");
+    CHECK(!wr_tunables_set_pair(&t, "romio_cb_fr_alignment", "2097152"));
+    check_value("realm_align", "2097152");
+}
+
 static void test_later_wins(void)
 {
     wr_tunables_init(&t);
@@ -252,6 +287,7 @@ int main(void)
     test_foreign_keys_are_not_read();
     test_hints();
     test_pairs();
+    test_realm_keys();
     test_later_wins();
     return 0;
 }

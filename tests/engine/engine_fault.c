@@ -144,7 +144,8 @@ static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
     s->write = choice[0];
     s->form = (enum wr_form)choice[6];
     snprintf(s->hints, sizeof s->hints,
-             "storage=mem;collective=always;window=1500;aggregators=%d;realms=%s;access=%s;"
+             "storage=mem;collective=always;window=1500;realm_block=1500;aggregators=%d;realms=%s;"
+             "access=%s;"
              "exchange=%s;overlap=%s;overlap_memory=%d;fault=%s",
              choice[4] + 1, realms[choice[1]], access[choice[2]], exchange[choice[3]],
              overlap[choice[7]], choice[8] ? 1 << 20 : 3000, fault);

@@ -59,7 +59,6 @@ static weir_pattern *rows_of(const player *p, int64_t row, int64_t rows)
 static void write_rows(player *p, int64_t round)
 {
     char data[ROWS * ROW];
-    /* one row at first: it gives persistent realms blocks smaller than a window */
     bool single = p->party->spots || round == 0;
     int64_t row = single ? round % ROWS : 0, rows = single ? 1 : ROWS, count = 0;
     weir_pattern *where = rows_of(p, row, rows), *memory;

@@ -99,11 +99,13 @@ static void random_hints(rng *r, scene *s)
     int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
     snprintf(s->hints, sizeof s->hints,
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
-             "realm_align=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_write=%lld;"
+             "realm_align=%lld;realm_block=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_"
+             "write=%lld;"
              "overlap=%s;overlap_memory=%lld;progress=%s",
              s->storage, realms[rng_within(r, 0, 4)], access[rng_within(r, 0, 4)],
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
+             (long long)(rng_chance(r, 60) ? rng_within(r, 1, 900) : 0),
              rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
              (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
              (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),

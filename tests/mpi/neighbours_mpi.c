@@ -48,10 +48,10 @@ static void play(MPI_Comm comm, bool leads, const char *hints, enum how how)
 /* The last rank, or the last two, against all others. */
 static void test_split(void)
 {
-    static const char *const hints[] = {"storage=posix;aggregators=1",
-                                        "storage=pool;realms=cyclic;aggregators=2",
-                                        "storage=uring;realms=persistent;aggregators=2",
-                                        "storage=posix;exchange=p2p;aggregators=2"};
+    static const char *const hints[] = {
+        "storage=posix;aggregators=1", "storage=pool;realms=cyclic;aggregators=2",
+        "storage=uring;realms=persistent;realm_block=200;aggregators=2",
+        "storage=posix;exchange=p2p;aggregators=2"};
     bool leads = rank < ranks - (ranks > 3 ? 2 : 1);
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, leads, rank, &comm);

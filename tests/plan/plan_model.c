@@ -59,6 +59,8 @@ static void random_input(rng *r, scene *s)
         .file_size = rng_chance(r, 50) ? MODEL_SPAN : 100,
         .unit = rng_chance(r, 30) ? rng_within(r, 1, 100) : 1,
         .align = rng_chance(r, 30) ? rng_within(r, 1, 300) : 1,
+        .dealt = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
+        .base = rng_within(r, 0, 100),
         .block = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
         .disks = rng_chance(r, 70) ? rng_within(r, 1, 9) : 0,
         .stripe = rng_within(r, 1, 300),
