@@ -104,6 +104,15 @@ WEIR_API int weir_file_set_size(weir_file *file, int64_t size);
  * operations in flight included. [collective] */
 WEIR_API int weir_file_sync(weir_file *file);
 
+/* Collective accesses use these realms from now on: realm i, an ordered pattern, is what the i-th
+ * aggregator is responsible for, again every `period` bytes; with period 0 accesses stay within the
+ * realms. Patterns are copied. WEIR_EINVAL, and nothing changed, if realms overlap, leave a gap in
+ * a period (or, with period 0, between their first byte and their last), or are more than ranks;
+ * WEIR_EDISAGREE if they differ between ranks. count 0: as the tunable `realms` says. [collective]
+ */
+WEIR_API int weir_file_set_realms(weir_file *file, int count, const weir_pattern *const *realms,
+                                  int64_t period);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,14 +17,17 @@ typedef struct weir_plan_request {
     const weir_pattern *const *patterns; /* by rank, ordered; NULL where a rank wants nothing */
     int write;                           /* 0: reading */
     int64_t file_size;
-    int64_t unit;      /* realms are cut at multiples of it, such as a column; 0: 1 */
+    int64_t unit;    /* realms are cut at multiples of it, such as a column; 0: 1 */
+    int realm_count; /* realms of the caller's own, as for weir_file_set_realms */
+    const weir_pattern *const *realms;
+    int64_t realm_period;
     const char *hints; /* NAME=VALUE;..., as for weir_file_open; the environment is stronger */
 } weir_plan_request;
 
 typedef struct weir_plan weir_plan;
 
-/* Borrows the patterns until the plan is freed. WEIR_EINVAL if one is not ordered, or, for writing,
- * not disjoint. [local] */
+/* Borrows patterns and realms until the plan is freed. WEIR_EINVAL if a pattern is not ordered, or,
+ * for writing, not disjoint, or if realms are refused. [local] */
 WEIR_API int weir_plan_new(const weir_plan_request *request, weir_plan **out);
 
 /* Write the plan as lines of text, or as a picture: the file from left to right, requests, realms

@@ -12,6 +12,7 @@
 #include "base/arith.h"
 #include "engine/council.h"
 #include "engine/rounds.h"
+#include "plan/balance.h"
 
 /* What a rank says at entry: with code 0 its pattern stands in `body` if it fits, otherwise the
  * details of its error do. */
@@ -435,6 +436,26 @@ static void fit_window(const wr_port *port, const wr_operation *op, const joint 
     }
 }
 
+/* [collective] Where balanced realms are cut. */
+static int balance(wr_port *port, const wr_access_request *a, wr_plan_input *in)
+{
+    const wr_want own = {a->file, a->begin, a->end, 0};
+    wr_balance b;
+    int64_t at[WR_CUTS];
+    wr_balance_init(&b, in);
+    for (int count; (count = wr_balance_ask(&b, at)) > 0;) {
+        int64_t below[WR_CUTS] = {0};
+        if (own.begin < own.end)
+            wr_balance_count(&own, count, at, below);
+        int code = wr_council_reduce(&port->inner, WR_SUM, count, below);
+        if (code)
+            return code;
+        wr_balance_hear(&b, count, at, below);
+    }
+    wr_balance_settle(&b, in);
+    return 0;
+}
+
 /* For WEIR_LOG=debug: what was decided, by rank 0. */
 static void log_plan(const wr_call *c)
 {
@@ -474,7 +495,9 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
         all.wanted = a->known->wanted;
     wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);
     fit_window(port, op, &all, &in);
-    code = wr_plan_build(&in, &plan);
+    code = in.realms == WR_REALMS_BALANCED ? balance(port, a, &in) : 0;
+    if (!code)
+        code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
     if (in.realms == WR_REALMS_PERSISTENT && plan.collective) {

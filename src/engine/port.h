@@ -17,27 +17,29 @@ typedef struct wr_port {
     wr_channel channel;
     wr_channel inner; /* for what happens between a call's entry and its exit, on one node */
     wr_storage *storage;
-    pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
-    wr_map map;             /* of the storage's file */
-    struct wr_cold *cold;   /* or NULL */
-    bool cold_busy;         /* somebody reads by it */
-    wr_clerk clerk;         /* uses it in the background */
-    wr_hall hall;           /* opened by the first collective call */
-    wr_region requests;     /* patterns that do not fit a mailbox, during a call */
-    int64_t in_flight;      /* bytes of the hall that count as memory for overlap */
-    wr_course course[2];    /* of this rank as aggregator, by direction */
-    wr_tunables tunables;   /* equal on all ranks, as are the fields below */
-    wr_price price[2];      /* by direction */
-    int64_t cores;          /* of a node */
-    int64_t unit, align;    /* of realms */
-    int64_t origin;         /* where the first unit starts */
-    int64_t base, block;    /* of persistent realms; block 0 before the first collective call */
-    int64_t owners;         /* and how many have them */
-    bool can_read;          /* the file is open for reading too */
-    bool sole;              /* no other rank or program has it open: writes need no lock */
-    uint64_t calls;         /* collective calls so far */
-    uint32_t tickets;       /* given to collective operations, which run in that order; */
-    wr_word line;           /* the one that may run */
+    pthread_mutex_t moving;  /* held while the storage is used: it knows one thread at a time */
+    wr_map map;              /* of the storage's file */
+    struct wr_cold *cold;    /* or NULL */
+    bool cold_busy;          /* somebody reads by it */
+    wr_clerk clerk;          /* uses it in the background */
+    wr_hall hall;            /* opened by the first collective call */
+    wr_region requests;      /* patterns that do not fit a mailbox, during a call */
+    int64_t in_flight;       /* bytes of the hall that count as memory for overlap */
+    wr_course course[2];     /* of this rank as aggregator, by direction */
+    wr_tunables tunables;    /* equal on all ranks, as are the fields below */
+    wr_price price[2];       /* by direction */
+    int64_t cores;           /* of a node */
+    int64_t unit, align;     /* of realms */
+    int64_t origin;          /* where the first unit starts */
+    int64_t base, block;     /* of persistent realms; block 0 before the first collective call */
+    int64_t owners;          /* and how many have them */
+    wr_custom_realms custom; /* for realms=custom; the patterns are the port's */
+    int64_t custom_hash;
+    bool can_read;    /* the file is open for reading too */
+    bool sole;        /* no other rank or program has it open: writes need no lock */
+    uint64_t calls;   /* collective calls so far */
+    uint32_t tickets; /* given to collective operations, which run in that order; */
+    wr_word line;     /* the one that may run */
 } wr_port;
 
 /* How an access ended. */

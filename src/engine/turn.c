@@ -7,7 +7,7 @@ static int lock(const wr_call *c, wr_turn *turn, bool shared)
 {
     if (c->port->sole || turn->locked)
         return 0;
-    int code = wr_port_try_window(c->port, &turn->window, shared, c->plan->period);
+    int code = wr_port_try_window(c->port, &turn->window, shared, c->plan->scattered);
     turn->locked = !code;
     return code;
 }
@@ -23,7 +23,7 @@ static int move(const wr_call *c, wr_turn *turn, enum wr_direction direction, ch
         p->buffer = buffer;
         p->bell = c->bell;
         p->locked = direction == WR_WRITE && turn->locked ? &turn->window : NULL;
-        p->scattered = c->plan->period;
+        p->scattered = c->plan->scattered;
         if (!c->away || wr_passage_start(c->port, p))
             return wr_port_move(c->port, direction, cover, buffer, &turn->valid);
         turn->away = true;
@@ -41,7 +41,7 @@ void wr_turn_drop(const wr_call *c, wr_turn *turn)
     if (!turn->made)
         return;
     if (turn->locked)
-        wr_port_unlock_window(c->port, &turn->window, c->plan->period);
+        wr_port_unlock_window(c->port, &turn->window, c->plan->scattered);
     wr_window_release(&turn->window);
     turn->made = turn->locked = false;
 }

@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "engine/cold.h"
 #include "engine/council.h"
+#include "plan/realms.h"
 #include "storage/costs.h"
 #include "storage/paths.h"
 
@@ -182,6 +183,7 @@ static void let_go(weir_file *f)
     f->port.storage = NULL;
     for (int i = 0; i < 2; i++)
         wr_course_release(&f->port.course[i]);
+    wr_custom_release(&f->port.custom);
     wr_port_close_regions(&f->port);
     wr_channel_close(&f->port.channel);
 }
@@ -220,7 +222,7 @@ static int check_alive(const weir_file *f)
 }
 
 /* Other collective calls come after those that are under way. */
-static int settle_calls(weir_file *f)
+int wr_file_settle(weir_file *f)
 {
     int code = check_alive(f);
     if (!code)
@@ -403,7 +405,7 @@ int weir_file_get_size(weir_file *file, int64_t *size)
 static int agree_on_size(weir_file *file, int64_t size)
 {
     int64_t both[] = {size, ~size};
-    int code = settle_calls(file);
+    int code = wr_file_settle(file);
     if (!code)
         code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
     if (!code && both[0] & both[1])
@@ -438,7 +440,7 @@ int wr_file_preallocate(weir_file *file, int64_t size)
 
 int weir_file_sync(weir_file *file)
 {
-    if (settle_calls(file))
+    if (wr_file_settle(file))
         return WEIR_ETRANSPORT;
     pthread_mutex_lock(&file->port.moving);
     int code = wr_storage_sync(file->port.storage);
@@ -448,7 +450,7 @@ int weir_file_sync(weir_file *file)
 
 int wr_file_set_hints(weir_file *file, const char *hints, int code)
 {
-    if (settle_calls(file))
+    if (wr_file_settle(file))
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     wr_tunables tunables = {0};

@@ -49,6 +49,9 @@ static inline int wr_file_open(wr_world *world, const char *path, int mode, cons
     return wr_file_open_as(world, &(wr_opening){.path = path, .mode = mode, .hints = hints}, out);
 }
 
+/* Waits for collective accesses started on the file; WEIR_ETRANSPORT once MPI has ended. */
+int wr_file_settle(weir_file *file);
+
 /* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */
 int wr_file_preallocate(weir_file *file, int64_t size);
 

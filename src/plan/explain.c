@@ -7,7 +7,8 @@
 #include "base/arith.h"
 #include "base/error.h"
 #include "pattern/cursor.h"
-#include "plan/cover.h"
+#include "plan/balance.h"
+#include "plan/realms.h"
 #include "weir/plan.h"
 
 /* Of a page cache, where nothing was measured. */
@@ -28,6 +29,7 @@ struct weir_plan {
     int64_t sieve_buffer;
     wr_want *wants;
     int64_t wants_count;
+    wr_custom_realms custom;
 };
 
 /* Text appended to a buffer of fixed size, counting what does not fit. */
@@ -77,6 +79,10 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.file_size = r->file_size;
     p->in.unit = wr_max(1, r->unit);
     p->in.shared = p->in.nodes == 1;
+    p->in.custom = r->realm_count;
+    p->in.given = &p->custom;
+    if (r->realm_count)
+        p->in.realms = WR_REALMS_CUSTOM;
     p->sieve_buffer = t->sieve_buffer[direction];
 }
 
@@ -107,6 +113,17 @@ static int survey(weir_plan *p, wr_summary *wanted)
     return 0;
 }
 
+/* The request's realms, which stay the caller's. */
+static int take_realms(weir_plan *p)
+{
+    const weir_plan_request *r = &p->request;
+    if (r->realm_count < 0 || r->realm_count > r->ranks || r->realm_period < 0)
+        return wr_fail(WEIR_EINVAL, "plan: %d realms for %d ranks, every %lld bytes",
+                       r->realm_count, r->ranks, (long long)r->realm_period);
+    p->custom = (wr_custom_realms){r->realm_count, r->realm_period, r->realms};
+    return r->realm_count ? wr_custom_verify(&p->custom) : 0;
+}
+
 int weir_plan_new(const weir_plan_request *request, weir_plan **out)
 {
     wr_tunables tunables;
@@ -123,9 +140,13 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
     if (!p)
         return WEIR_ENOMEM;
     *p = (weir_plan){.request = *request};
-    code = survey(p, &wanted);
+    code = take_realms(p);
+    if (!code)
+        code = survey(p, &wanted);
     if (!code) {
         set_input(p, &tunables, &wanted);
+        if (p->in.realms == WR_REALMS_BALANCED)
+            wr_balance_wants(&p->in, p->wants_count, p->wants);
         code = wr_plan_build(&p->in, &p->plan);
     }
     if (code)
@@ -240,17 +261,39 @@ static void say_nothing(writer *w, const weir_plan *p, const wr_window *window, 
     (void)w, (void)p, (void)window, (void)number;
 }
 
+/* A realm, and how much of it is wanted. */
+static int say_realm(writer *w, const weir_plan *p, int64_t i)
+{
+    weir_pattern *realm;
+    int64_t lo, hi, data = 0;
+    int code = wr_plan_realm(&p->plan, i, &realm);
+    if (code)
+        return code;
+    weir_pattern_bounds(realm, &lo, &hi);
+    for (int64_t k = 0; !p->plan.scattered && k < p->wants_count; k++)
+        data += wr_pattern_data_below(p->wants[k].pattern, hi) -
+                wr_pattern_data_below(p->wants[k].pattern, lo);
+    say(w, "realm %lld of rank %lld: ", (long long)i,
+        (long long)wr_plan_place(&p->plan, i, p->in.ranks));
+    if (p->plan.period)
+        say(w, "%lld bytes from %lld on, and again every %lld", (long long)p->plan.block,
+            (long long)(p->plan.base + i * p->plan.block), (long long)p->plan.period);
+    else
+        say(w, "%lld bytes from %lld on%s", (long long)weir_pattern_bytes(realm), (long long)lo,
+            weir_pattern_bytes(realm) < hi - lo ? ", in pieces" : "");
+    if (!p->plan.scattered)
+        say(w, "; %lld wanted", (long long)data);
+    say(w, "\n");
+    weir_pattern_free(realm);
+    return 0;
+}
+
 static int say_realms(writer *w, const weir_plan *p, total *sum)
 {
     for (int64_t i = 0; i < p->plan.aggregators; i++) {
-        int64_t first = p->plan.base + i * p->plan.block;
-        say(w, "realm %lld of rank %lld: %lld bytes from %lld on", (long long)i,
-            (long long)wr_plan_place(&p->plan, i, p->in.ranks),
-            (long long)wr_plan_block(&p->plan, i), (long long)first);
-        if (p->plan.period)
-            say(w, ", and again every %lld", (long long)p->plan.period);
-        say(w, "\n");
-        int code = walk_realm(p, i, sum, say_few_windows, w);
+        int code = say_realm(w, p, i);
+        if (!code)
+            code = walk_realm(p, i, sum, say_few_windows, w);
         if (code)
             return code;
     }

@@ -179,7 +179,7 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
     const int64_t *field = (const int64_t *)(const void *)in;
     uint64_t h = 0;
-    for (size_t i = 0; i < sizeof *in / sizeof *field; i++) {
+    for (size_t i = 0; i < wr_plan_input_fields(in); i++) {
         h = (h ^ (uint64_t)field[i]) * UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 32;
     }
@@ -287,7 +287,7 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
 
 /* As many as the user says; otherwise those that can work at once, as long as each has enough: of
  * this call, which says nothing of those to come if realms persist. */
-static int64_t count_aggregators(const wr_plan_input *in)
+int64_t wr_plan_aggregators(const wr_plan_input *in)
 {
     if (in->aggregators > 0)
         return wr_min(in->aggregators, in->ranks);
@@ -339,10 +339,13 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     const wr_realm_rule *rule = &wr_realm_rules[in->realms];
     if (!rule->cut)
         return wr_fail(WEIR_EUNSUPPORTED, "realms=%s does not exist yet", rule->name);
-    *out = (wr_plan){.lo = in->wanted.lo, .hi = in->wanted.hi};
+    *out = (wr_plan){
+        .lo = in->wanted.lo, .hi = in->wanted.hi, .realms = in->realms, .given = in->given};
     out->window = wr_max(1, wr_min(in->window, in->buffer / 2));
-    out->aggregators = count_aggregators(in);
-    rule->cut(in, out);
+    out->aggregators = wr_plan_aggregators(in);
+    int code = rule->cut(in, out);
+    if (code)
+        return code;
     out->price_together = price_together(in, out->aggregators);
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);

@@ -10,6 +10,8 @@
 #ifndef WR_PLAN_PLAN_H
 #define WR_PLAN_PLAN_H
 
+#include <stddef.h>
+
 #include "base/tunables.h"
 #include "pattern/pattern.h"
 
@@ -45,7 +47,16 @@ typedef struct wr_price {
     int64_t call_ns, mib_ns, scaling;
 } wr_price;
 
-/* Everything a plan depends on. All fields are int64_t, so that it can be hashed and printed. */
+enum { WR_CUTS = 64 };
+
+/* Realms given by the caller: patterns, again every `period` bytes, or, with period 0, once. */
+typedef struct wr_custom_realms {
+    int64_t count, period;
+    const weir_pattern *const *realm;
+} wr_custom_realms;
+
+/* Everything a plan depends on. All fields but the last are int64_t, so that it can be hashed
+ * and printed. */
 typedef struct wr_plan_input {
     int64_t direction; /* enum wr_direction */
     int64_t ranks, nodes, cores;
@@ -64,7 +75,18 @@ typedef struct wr_plan_input {
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
+    int64_t custom, custom_hash;   /* realms given by the caller, how many and which */
+    int64_t cut[WR_CUTS];          /* of realms=balanced: where realms begin (balance.h) */
+    const wr_custom_realms *given; /* or NULL; borrowed */
 } wr_plan_input;
+
+/* How many numbers a plan depends on; only balanced realms on cuts. */
+static inline size_t wr_plan_input_fields(const wr_plan_input *in)
+{
+    return (in->realms == WR_REALMS_BALANCED ? offsetof(wr_plan_input, given)
+                                             : offsetof(wr_plan_input, cut)) /
+           sizeof(int64_t);
+}
 
 /* The part of an input that tunables and prices, by direction, make up; the rest is the caller's.
  */
@@ -81,17 +103,21 @@ enum wr_reason {
     WR_CHEAPER_ALONE
 };
 
-/* Numbers only: equal byte for byte on all ranks. */
+/* Numbers, equal byte for byte on all ranks, and realms that the caller gave. */
 typedef struct wr_plan {
     int64_t collective; /* 1: through aggregators; 0: every rank for itself */
     int64_t reason;     /* enum wr_reason */
     int64_t aggregators;
-    int64_t base, block; /* realm i has the bytes from base + i * block on, `block` of them, */
-    int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
-    int64_t lo, hi;      /* what is accessed */
-    int64_t window;      /* most data in a round */
-    int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
+    int64_t realms;       /* number of their rule */
+    int64_t base, block;  /* where regular: realm i has `block` bytes from base + i * block on, */
+    int64_t period;       /* and again every `period` bytes; 0: once; the last may have less */
+    int64_t scattered;    /* 1: other realms lie between the parts of one */
+    int64_t cut[WR_CUTS]; /* of balanced ones */
+    int64_t lo, hi;       /* what is accessed */
+    int64_t window;       /* most data in a round */
+    int64_t exchange;     /* enum wr_exchange, and not auto: how data move between ranks */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
+    const wr_custom_realms *given;       /* the input's */
 } wr_plan;
 
 const char *wr_plan_reason(const wr_plan *plan);
@@ -102,18 +128,25 @@ static inline bool wr_plan_by_messages(int64_t exchange, int64_t shared)
     return !shared || (exchange != WR_EXCHANGE_AUTO && exchange != WR_EXCHANGE_SHM);
 }
 
-/* A way of cutting realms: sets base, block and period for out->aggregators realms, of which it may
- * choose another number, no more than ranks. */
+/* A way of cutting realms. */
 typedef struct wr_realm_rule {
     const char *name;
     const char *help;
-    void (*cut)(const wr_plan_input *in, wr_plan *out);
+    /* Sets what tells the realms of out->aggregators apart, of which it may choose another number,
+     * no more than ranks; 0 or a negative code. */
+    int (*cut)(const wr_plan_input *in, wr_plan *out);
+    /* Makes realm i: everything in [lo, hi) that belongs to it, and perhaps more. NULL: it is
+     * regular, as base, block and period say. */
+    int (*make)(const wr_plan *plan, int64_t i, weir_pattern **out);
 } wr_realm_rule;
 
 /* In the order of the tunable `realms`; NULL where a rule does not exist yet; ended by {0}. */
 extern const wr_realm_rule wr_realm_rules[];
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out);
+
+/* How many aggregators there will be: it does not depend on where realms are cut. */
+int64_t wr_plan_aggregators(const wr_plan_input *in);
 
 /* The plan of one rank that accesses the file for itself: its request is its realm. */
 wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
@@ -133,9 +166,6 @@ bool wr_plan_may_map(const wr_plan_input *in);
 /* Of all the input's fields. */
 uint64_t wr_plan_input_hash(const wr_plan_input *in);
 
-/* Which realm a byte of [lo, hi) belongs to. */
-int64_t wr_plan_realm_of(const wr_plan *plan, int64_t offset);
-
 /* Bytes of realm i in a period. */
 static inline int64_t wr_plan_block(const wr_plan *plan, int64_t i)
 {
@@ -143,7 +173,7 @@ static inline int64_t wr_plan_block(const wr_plan *plan, int64_t i)
     return plan->period && rest < plan->block ? rest : plan->block;
 }
 
-/* Realm i as a pattern, cut to [lo, hi). */
+/* Realm i as a pattern: all of [lo, hi) that belongs to it, and perhaps more. */
 int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);
 
 /* Checks L1 on realms given as patterns; WEIR_EINVAL names what is wrong. */

@@ -7,7 +7,7 @@
 void random_array_hints(rng *r, const hint_limits *limits, char *out, size_t room)
 {
     static const char *const storage[] = {"posix", "pool", "uring"};
-    static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
+    static const char *const realms[] = {"even", "static", "cyclic", "persistent", "balanced"};
     static const char *const access[] = {"auto", "sieve", "list", "naive"};
     static const char *const together[] = {"auto", "always", "always", "never"};
     static const char *const overlap[] = {"auto", "none", "io", "all"};
@@ -17,7 +17,7 @@ void random_array_hints(rng *r, const hint_limits *limits, char *out, size_t roo
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
              "realm_align=%lld;exchange=%s;sieve_buffer=%lld;sieve_unit=%s;overlap=%s;"
              "overlap_memory=%lld;progress=%s;cache=%s;direct=%s;map=%s",
-             storage[rng_within(r, 0, limits->rings ? 2 : 1)], realms[rng_within(r, 0, 3)],
+             storage[rng_within(r, 0, limits->rings ? 2 : 1)], realms[rng_within(r, 0, 4)],
              access[rng_within(r, 0, 3)], together[rng_within(r, 0, 3)], (long long)window,
              (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),

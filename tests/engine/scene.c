@@ -92,7 +92,8 @@ static void model_call(scene *s, call *c)
 
 static void random_hints(rng *r, scene *s)
 {
-    static const char *const realms[] = {"even", "static", "cyclic", "persistent", "disks"};
+    static const char *const realms[] = {"even",       "static",   "cyclic",
+                                         "persistent", "balanced", "disks"};
     static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
     static const char *const together[] = {"auto", "always", "always", "never"};
     static const char *const overlap[] = {"auto", "none", "io", "all"};
@@ -102,7 +103,7 @@ static void random_hints(rng *r, scene *s)
              "realm_align=%lld;realm_block=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_"
              "write=%lld;"
              "overlap=%s;overlap_memory=%lld;progress=%s",
-             s->storage, realms[rng_within(r, 0, 4)], access[rng_within(r, 0, 4)],
+             s->storage, realms[rng_within(r, 0, 5)], access[rng_within(r, 0, 4)],
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
              (long long)(rng_chance(r, 60) ? rng_within(r, 1, 900) : 0),

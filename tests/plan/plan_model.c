@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "pattern/cursor.h"
 #include "pattern/random_pattern.h"
-#include "plan/cover.h"
+#include "plan/balance.h"
+#include "plan/realms.h"
 
 enum { RANKS = 6, SPAN = 2 * MODEL_SPAN };
 
@@ -17,6 +19,8 @@ typedef struct scene {
     unsigned char wanted[SPAN]; /* by how many ranks */
     wr_plan_input in;
     wr_plan plan;
+    wr_custom_realms given;
+    const weir_pattern *realm[RANKS];
 } scene;
 
 static int64_t cell(int64_t offset)
@@ -47,10 +51,35 @@ static void random_requests(rng *r, scene *s)
     }
 }
 
+/* Bytes [0, period) dealt to so many realms in random pieces, some realms perhaps without any. */
+static void random_realms(rng *r, scene *s)
+{
+    enum { PIECES = 12 };
+    int64_t offset[RANKS][PIECES], length[RANKS][PIECES], count[RANKS] = {0}, at = 0;
+    const int64_t first = rng_within(r, -50, 50);
+    s->given = (wr_custom_realms){.count = rng_within(r, 1, s->ranks), .realm = s->realm};
+    for (int i = 0; i < PIECES; i++) {
+        int64_t to = rng_within(r, 0, s->given.count - 1), k = count[to]++;
+        offset[to][k] = first + at;
+        at += length[to][k] = rng_within(r, i == 0, 300);
+    }
+    s->given.period = at;
+    for (int64_t i = 0; i < s->given.count; i++) {
+        weir_pattern *p;
+        CHECK(!weir_pattern_runs(count[i], offset[i], length[i], &p));
+        s->realm[i] = p;
+    }
+    CHECK(!wr_custom_verify(&s->given));
+    s->in.custom = s->given.count;
+    s->in.given = &s->given;
+}
+
 static void random_input(rng *r, scene *s)
 {
-    static const int64_t rules[] = {WR_REALMS_EVEN, WR_REALMS_STATIC, WR_REALMS_CYCLIC,
-                                    WR_REALMS_PERSISTENT, WR_REALMS_DISKS};
+    static const int rules[] = {WR_REALMS_EVEN,       WR_REALMS_STATIC,   WR_REALMS_CYCLIC,
+                                WR_REALMS_PERSISTENT, WR_REALMS_BALANCED, WR_REALMS_DISKS,
+                                WR_REALMS_CUSTOM};
+    enum { RULES = sizeof rules / sizeof *rules };
     s->in = (wr_plan_input){
         .direction = rng_within(r, 0, 1),
         .ranks = s->ranks,
@@ -64,7 +93,7 @@ static void random_input(rng *r, scene *s)
         .block = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
         .disks = rng_chance(r, 70) ? rng_within(r, 1, 9) : 0,
         .stripe = rng_within(r, 1, 300),
-        .realms = rules[rng_within(r, 0, sizeof rules / sizeof *rules - 1)],
+        .realms = rules[rng_within(r, 0, RULES - 1)],
         .aggregators = rng_within(r, 0, RANKS + 1),
         .collective = WR_SWITCH_ALWAYS,
         .access = rng_within(r, 0, 4),
@@ -81,6 +110,11 @@ static void random_input(rng *r, scene *s)
     CHECK(s->in.wanted.once_bytes <= s->in.wanted.bytes);
     CHECK(s->in.wanted.once_bytes <= s->in.wanted.hi - s->in.wanted.lo);
     CHECK(s->in.wanted.once_runs <= s->in.wanted.runs);
+    if (s->in.realms == WR_REALMS_BALANCED)
+        wr_balance_wants(&s->in, s->ranks, s->want);
+    s->given = (wr_custom_realms){0};
+    if (s->in.realms == WR_REALMS_CUSTOM)
+        random_realms(r, s);
 }
 
 /* A byte's place in a pattern, or -1. */
@@ -222,6 +256,8 @@ static void check_one(rng *r)
         CHECK_EQUAL(handled[i], s.wanted[i] > 0);
     for (int i = 0; i < s.ranks; i++)
         modelled_free(&s.request[i]);
+    for (int64_t i = 0; i < s.given.count; i++)
+        weir_pattern_free((weir_pattern *)s.realm[i]);
 }
 
 /* Each aggregator is another rank, in ascending order; nodes of equal size have equal shares. */
@@ -305,9 +341,73 @@ static void test_verifier(void)
                 "leave 1 bytes");
     CHECK_FAILS(wr_realms_verify(2, (const weir_pattern *[]){a, c}, 0, 150), WEIR_EINVAL,
                 "realms 0 and 1 overlap");
+    wr_custom_realms two = {2, 150, (const weir_pattern *[]){a, b}};
+    CHECK(!wr_custom_verify(&two));
+    two.period = 0;
+    CHECK(!wr_custom_verify(&two));
+    two.period = 160;
+    CHECK_FAILS(wr_custom_verify(&two), WEIR_EINVAL, "leave 10 bytes");
+    two.period = 149;
+    CHECK_FAILS(wr_custom_verify(&two), WEIR_EINVAL, "more than their period");
+    two = (wr_custom_realms){2, 150, (const weir_pattern *[]){a, c}};
+    CHECK_FAILS(wr_custom_verify(&two), WEIR_EINVAL, "overlap");
     weir_pattern_free(a);
     weir_pattern_free(b);
     weir_pattern_free(c);
+}
+
+/* Data of what ranks want in each of `n` balanced realms: the most, in percent of the mean. */
+static int64_t imbalance(int ranks, const wr_want *want, int64_t n)
+{
+    wr_plan_input in = {.ranks = n,
+                        .nodes = 1,
+                        .cores = 1,
+                        .aggregators = n,
+                        .window = 1 << 20,
+                        .buffer = 4 << 20,
+                        .realms = WR_REALMS_BALANCED,
+                        .collective = WR_SWITCH_ALWAYS,
+                        .call_ns = 1000,
+                        .mib_ns = 100000};
+    wr_plan plan;
+    int64_t most = 0;
+    for (int i = 0; i < ranks; i++) {
+        wr_summary part = wr_summary_of(want[i].pattern, want[i].begin, want[i].end);
+        wr_summary_add(&in.wanted, &part);
+    }
+    wr_balance_wants(&in, ranks, want);
+    CHECK(!wr_plan_build(&in, &plan));
+    for (int64_t i = 0; i < n; i++) {
+        weir_pattern *realm;
+        int64_t lo, hi, data = 0;
+        CHECK(!wr_plan_realm(&plan, i, &realm));
+        weir_pattern_bounds(realm, &lo, &hi);
+        for (int k = 0; k < ranks && weir_pattern_bytes(realm); k++)
+            data += wr_pattern_data_below(want[k].pattern, hi) -
+                    wr_pattern_data_below(want[k].pattern, lo);
+        most = wr_max(most, data);
+        weir_pattern_free(realm);
+    }
+    return most * 100 / (in.wanted.bytes / n);
+}
+
+/* 90 % of the data in a tenth of the range, or in very much less, at its ends or within. Of more
+ * realms than cuts each has at most what lies between two. */
+static void test_balance(void)
+{
+    static const int64_t number[] = {1, 2, 3, 5, 7, 16, 48, 64, 100, 200};
+    static const int64_t at[] = {0, 500000000, 999000000}, stride[] = {1000, 10, 2};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            weir_pattern *wide, *narrow;
+            CHECK(!weir_pattern_strided(0, 10000, 1, 100000, &wide));
+            CHECK(!weir_pattern_strided(at[i], 90000, 1, stride[k], &narrow));
+            const wr_want want[] = {{wide, 0, 10000, 0}, {narrow, 0, 90000, 1}};
+            for (size_t n = 0; n < sizeof number / sizeof *number; n++)
+                CHECK(imbalance(2, want, number[n]) <= wr_max(105, number[n] * 105 / WR_CUTS));
+            weir_pattern_free(wide);
+            weir_pattern_free(narrow);
+        }
 }
 
 int main(void)
@@ -318,6 +418,7 @@ int main(void)
     test_once();
     test_disks();
     test_verifier();
+    test_balance();
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
