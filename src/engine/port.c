@@ -41,7 +41,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.custom = port->custom.count;
     in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
     in.custom_hash = port->custom_hash;
-    in.given = &port->custom;
+    in.given = in.custom ? &port->custom : NULL;
     in.blind = direction == WR_WRITE && !port->can_read;
     return in;
 }

@@ -28,10 +28,10 @@ static int take_realms(const wr_transport *t, const wr_custom_realms *given,
             return wr_fail(WEIR_EINVAL, "realm %lld is NULL", (long long)i);
     if (given->period < 0 || !count)
         return given->period < 0 ? wr_fail(WEIR_EINVAL, "realms with a negative period") : 0;
-    weir_pattern **copies = wr_alloc_array(count, sizeof *copies);
+    weir_pattern **copies = wr_alloc_array(count, sizeof(weir_pattern *));
     if (!copies)
         return WEIR_ENOMEM;
-    memset(copies, 0, (size_t)count * sizeof *copies);
+    memset(copies, 0, (size_t)count * sizeof(weir_pattern *));
     *out = (wr_custom_realms){count, given->period, (const weir_pattern *const *)copies};
     int code = copy_realms((int)count, realms, copies);
     return code ? code : wr_custom_verify(out);
