@@ -276,8 +276,9 @@ static int say_realm(writer *w, const weir_plan *p, int64_t i)
     say(w, "realm %lld of rank %lld: ", (long long)i,
         (long long)wr_plan_place(&p->plan, i, p->in.ranks));
     if (p->plan.period)
-        say(w, "%lld bytes from %lld on, and again every %lld", (long long)p->plan.block,
-            (long long)(p->plan.base + i * p->plan.block), (long long)p->plan.period);
+        say(w, "%lld bytes from %lld on, and again every %lld",
+            (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,
+            (long long)p->plan.period);
     else
         say(w, "%lld bytes from %lld on%s", (long long)weir_pattern_bytes(realm), (long long)lo,
             weir_pattern_bytes(realm) < hi - lo ? ", in pieces" : "");

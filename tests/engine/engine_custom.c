@@ -18,7 +18,7 @@ static const char path[] = "engine-custom";
 
 static unsigned char byte_at(int64_t offset, int turn)
 {
-    return (unsigned char)(offset * 7 + offset / 251 + turn * 31);
+    return (unsigned char)(offset * 7 + offset / 251 + turn);
 }
 
 /* Bytes [0, *period) dealt to `count` realms in random pieces; the same on all ranks. */
