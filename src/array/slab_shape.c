@@ -57,18 +57,22 @@ static void fit(wr_slab_shape *s, const wr_slab_need *need, int64_t limit)
 
 static int fit_memory(wr_slab_shape *s, const wr_slab_need *need)
 {
-    int64_t part = 1;
-    for (int d = 0; d < s->dimensions; d++)
-        part *= s->block[d]; /* at most the array's elements */
     fit(s, need, need->memory);
     if (count_bytes(s, need) > need->memory)
         return wr_fail(WEIR_EBUDGET,
                        "slabs in %lld bytes of memory: the least that would do is %lld",
                        (long long)need->memory, (long long)count_bytes(s, need));
-    int64_t bytes = count_bytes(s, need), each = wr_max(1, need->in_bytes + need->out_bytes);
-    int64_t several = wr_max(part / SLABS, 1) > INT64_MAX / each ? bytes : part / SLABS * each;
-    fit(s, need, wr_min(need->memory, wr_max(several, SMALL)));
     return 0;
+}
+
+/* Slabs of a part of so many elements are as small as they should be. Halo and what is besides do
+ * not count: they stay, however small slabs are. */
+static void fit_part(wr_slab_shape *s, const wr_slab_need *need, int64_t part)
+{
+    const int64_t each = wr_max(1, need->in_bytes + need->out_bytes);
+    const wr_slab_need bare = {.out_bytes = each, .block = need->block};
+    if (part / SLABS < INT64_MAX / each)
+        fit(s, &bare, wr_max(part / SLABS * each, SMALL));
 }
 
 /* The dimension that ranks divide among them: the slowest that has enough for all. */
@@ -142,9 +146,11 @@ int wr_slab_shape_build(const wr_body *body, const wr_slab_need *need, wr_slab_s
         s->halo[d] = wr_min(need->halo[d], s->shape[d]);
         s->block[d] = wr_max(1, need->block[d] ? wr_min(need->block[d], most) : most);
     }
+    const int64_t part = count_elements(s, false); /* at most the array's */
     int code = fit_memory(s, need);
     if (code)
         return code;
+    fit_part(s, need, part);
     s->in_elements = count_elements(s, true);
     s->out_elements = count_elements(s, false);
     s->memory = count_bytes(s, need);
