@@ -67,8 +67,9 @@ WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
                               weir_relaxation *relaxation, const weir_work *work, int *last);
 
 /* Each element becomes the median of the window around it, edges repeated; matrices of one type,
- * any but complex. `window` is odd, and at most 31. -0 is less than 0; what is not a number is
- * greater than all that is, and comes out without a sign. */
+ * any but complex. `window` is odd, and at most 32767; what it takes of the memory grows with its
+ * square. -0 is less than 0; what is not a number is greater than all that is, and comes out
+ * without a sign. */
 WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work);
 
 typedef struct weir_statistics {

@@ -45,6 +45,12 @@ static inline int64_t wr_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* What of [lo, hi] is nearest to v; lo <= hi. */
+static inline int64_t wr_clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return wr_max(lo, wr_min(v, hi));
+}
+
 /* Quotient rounded towards minus infinity; b > 0. */
 static inline int64_t wr_div_floor(int64_t a, int64_t b)
 {

@@ -1,19 +1,21 @@
 /* Median filter ("PASSION Runtime Library for Parallel I/O", section 4.1).
  *
- * A network of comparators (network.h) runs over a strip of many windows at once. The columns of a
+ * Large windows are left to median_select.h. For others a network of comparators (network.h) runs
+ * over a strip of many windows at once. The columns of a
  * strip are sorted first: each belongs to as many windows as it has neighbours. Elements are turned
  * into keys, of types that processors find the lesser of quickly, which order like them: -0 before
  * 0, and what is not a number last. Floats are their own keys in strips that have neither. */
 #include <string.h>
 
 #include "base/arith.h"
+#include "kernels/median_select.h"
 #include "kernels/network.h"
 #include "kernels/walk.h"
 
 /* Bytes of a wire; of a row of a strip, which has half a window more on both sides; and of a block:
  * loops over one have constant bounds, which is what compilers vectorise. */
 enum { WIRE = 256, ROW = 2 * WIRE, BLOCK = 64 };
-_Static_assert(ROW >= WIRE + (WR_WINDOW_MOST - 1) * 8, "a row has all columns of its windows");
+_Static_assert(ROW >= WIRE + (WR_NETWORK_MOST - 1) * 8, "a row has all columns of its windows");
 
 /* Wires begin every `wire` bytes and have so many blocks. */
 typedef void run_function(const wr_network *network, char *wires, int64_t wire, int blocks);
@@ -33,6 +35,9 @@ typedef struct filter {
     const order *order;
     wr_network sort, median;
     char *rows, *wires; /* of a strip, and of the network */
+    wr_selector selector;
+    int64_t tile; /* of the selector */
+    void *memory;
 } filter;
 
 /* --- orders --- */
@@ -144,18 +149,6 @@ static const order orders[] = {
 
 /* --- strips --- */
 
-/* A slab in memory: `slow` and `fast` are its dimensions in storage order. */
-typedef struct image {
-    int slow, fast;
-    const char *in; /* the element at in_lo */
-    const weir_slab *slab;
-} image;
-
-static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
-{
-    return wr_max(lo, wr_min(v, hi));
-}
-
 static void repeat(char *to, const char *element, int64_t size, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
@@ -164,26 +157,24 @@ static void repeat(char *to, const char *element, int64_t size, int64_t count)
 
 /* Elements [first, first + count) of a row of the slab, repeated beyond its ends: what is missing
  * there is beyond the array's, or is not looked at. */
-static void load_row(const filter *f, const image *m, int64_t row, int64_t first, char *to)
+static void load_row(const filter *f, const wr_image *m, int64_t row, int64_t first, char *to)
 {
-    const weir_slab *s = m->slab;
     const int64_t size = f->element, count = WIRE / size + f->window - 1;
-    const int64_t lo = s->in_lo[m->fast], hi = s->in_hi[m->fast];
-    const char *from = m->in + (row - s->in_lo[m->slow]) * s->in_stride[m->slow] * size;
-    const int64_t left = clamp(lo - first, 0, count), right = clamp(hi - first, left, count);
+    const int64_t lo = m->in_lo[1], hi = m->in_hi[1];
+    const char *from = wr_image_at(m, row, lo);
+    const int64_t left = wr_clamp(lo - first, 0, count), right = wr_clamp(hi - first, left, count);
     repeat(to, from, size, left);
     memcpy(to + left * size, from + (first + left - lo) * size, (size_t)((right - left) * size));
     repeat(to + right * size, from + (hi - lo - 1) * size, size, count - right);
 }
 
 /* Loads all rows of a strip; returns whether its elements are their own keys. */
-static bool load_strip(const filter *f, const image *m, int64_t row, int64_t first, int blocks)
+static bool load_strip(const filter *f, const wr_image *m, int64_t row, int64_t first, int blocks)
 {
     const int64_t half = f->window / 2;
     bool plain = f->order->is_plain || !f->order->to_keys;
     for (int64_t r = 0; r < f->window; r++) {
-        int64_t from = clamp(row + r - half, m->slab->in_lo[m->slow], m->slab->in_hi[m->slow] - 1);
-        load_row(f, m, from, first - half, f->rows + r * ROW);
+        load_row(f, m, row + r - half, first - half, f->rows + r * ROW);
         if (plain && f->order->is_plain)
             plain = f->order->is_plain(f->rows + r * ROW, blocks);
     }
@@ -193,7 +184,7 @@ static bool load_strip(const filter *f, const image *m, int64_t row, int64_t fir
 }
 
 /* The medians from (row, first) on, as many as a wire has. */
-static const char *filter_strip(const filter *f, const image *m, int64_t row, int64_t first)
+static const char *filter_strip(const filter *f, const wr_image *m, int64_t row, int64_t first)
 {
     const int64_t bytes = WIRE + (f->window - 1) * f->element;
     const int blocks = (int)wr_div_ceil(bytes, BLOCK);
@@ -210,52 +201,99 @@ static const char *filter_strip(const filter *f, const image *m, int64_t row, in
     return out;
 }
 
-static void filter_slab(void *user, const weir_slab *slab)
+static void filter_image(const filter *f, const wr_image *m)
 {
-    const filter *f = user;
-    const int *by = f->from->body.order;
-    image m = {.slow = by[0], .fast = by[1], .slab = slab, .in = slab->in[0]};
-    for (int d = 0; d < 2; d++)
-        m.in -= (slab->lo[d] - slab->in_lo[d]) * slab->in_stride[d] * f->element;
-    char *to = slab->out[0];
-    for (int64_t row = slab->lo[m.slow]; row < slab->hi[m.slow]; row++)
-        for (int64_t at = slab->lo[m.fast], count; at < slab->hi[m.fast]; at += count) {
-            count = wr_min(WIRE / f->element, slab->hi[m.fast] - at);
-            const char *medians = filter_strip(f, &m, row, at);
-            memcpy(to, medians, (size_t)(count * f->element));
-            to += count * f->element;
+    for (int64_t row = m->lo[0]; row < m->hi[0]; row++)
+        for (int64_t at = m->lo[1], count; at < m->hi[1]; at += count) {
+            count = wr_min(WIRE / f->element, m->hi[1] - at);
+            const char *medians = filter_strip(f, m, row, at);
+            memcpy(wr_image_to(m, row, at), medians, (size_t)(count * f->element));
         }
 }
 
 /* --- the operator --- */
 
-static int64_t scratch_bytes(int64_t window)
+/* From where on selection is faster, measured; networks compare more elements at once where these
+ * are narrow. */
+static bool is_large(const filter *f)
+{
+    return f->window > (f->element < 8 ? WR_NETWORK_MOST : 7);
+}
+
+static void filter_slab(void *user, const weir_slab *slab)
+{
+    filter *f = user;
+    wr_image m = {.element = f->element, .in = slab->in[0], .out = slab->out[0]};
+    for (int i = 0; i < 2; i++) {
+        const int d = f->from->body.order[i];
+        m.lo[i] = slab->lo[d];
+        m.hi[i] = slab->hi[d];
+        m.in_lo[i] = slab->in_lo[d];
+        m.in_hi[i] = slab->in_hi[d];
+        m.in -= (slab->lo[d] - slab->in_lo[d]) * slab->in_stride[d] * f->element;
+    }
+    if (is_large(f))
+        wr_selector_run(&f->selector, &m);
+    else
+        filter_image(f, &m);
+}
+
+static int64_t network_bytes(int64_t window)
 {
     return window * window * WIRE + window * ROW +
            2 * wr_network_room(window) * (int64_t)sizeof(wr_comparator);
 }
 
-static int prepare(filter *f)
+static void make_networks(filter *f)
 {
-    char *at = wr_alloc(scratch_bytes(f->window));
+    char *at = f->memory;
+    memset(at, 0, (size_t)network_bytes(f->window));
     f->wires = at;
-    if (!at)
-        return WEIR_ENOMEM;
-    memset(at, 0, (size_t)scratch_bytes(f->window));
     at += f->window * f->window * WIRE;
     f->rows = at;
     at += f->window * ROW;
     wr_comparator *room = (wr_comparator *)(void *)at;
     wr_network_sort((int)f->window, room, &f->sort);
     wr_network_median((int)f->window, room + wr_network_room(f->window), &f->median);
+}
+
+/* Whether it can be done. Tiles that are much larger than windows gain little; they shrink where
+ * slabs would get less than half of the memory, or too little. */
+static int plan(filter *f, wr_walk *w)
+{
+    enum { TILE = 64 };
+    const int64_t *shape = f->from->info.shape;
+    w->slabs.besides = network_bytes(f->window);
+    if (!is_large(f))
+        return wr_walk_check(w);
+    f->tile = wr_clamp(wr_max(shape[0], shape[1]), 1, wr_max(TILE, f->window + 1));
+    for (;; f->tile /= 2) {
+        w->slabs.besides = wr_selector_bytes(f->window, f->tile);
+        if (f->tile > 1 && w->slabs.besides > w->work.memory / 2)
+            continue;
+        int code = wr_walk_check(w);
+        if (code != WEIR_EBUDGET || f->tile == 1)
+            return code;
+    }
+}
+
+static int prepare(filter *f, int64_t bytes)
+{
+    f->memory = wr_alloc(bytes);
+    if (!f->memory)
+        return WEIR_ENOMEM;
+    if (is_large(f))
+        wr_selector_init(&f->selector, f->from->info.type, f->window, f->tile, f->memory);
+    else
+        make_networks(f);
     return 0;
 }
 
 static int check(const weir_array *from, const weir_array *to, int window)
 {
-    if (window < 1 || window % 2 == 0 || window > WR_WINDOW_MOST)
+    if (window < 1 || window % 2 == 0 || window > WR_SELECT_MOST)
         return wr_fail(WEIR_EINVAL, "median: a window of %d is not odd and in 1 to %d", window,
-                       WR_WINDOW_MOST);
+                       WR_SELECT_MOST);
     if (from->info.dimensions != 2 || from->info.type == WEIR_C8 || from->info.type == WEIR_C16)
         return wr_fail(WEIR_EINVAL, "median: %s is not a matrix of real numbers", from->path);
     if (to->info.type != from->info.type || to == from)
@@ -278,12 +316,11 @@ int weir_array_median(weir_array *from, weir_array *to, int window, const weir_w
     w.slabs.inputs = w.slabs.outputs = 1;
     w.slabs.input = &from;
     w.slabs.output = &to;
-    w.slabs.besides = scratch_bytes(window);
     w.slabs.halo[0] = w.slabs.halo[1] = window / 2;
-    code = wr_walk_check(&w);
+    code = plan(&f, &w);
     if (code || w.work.estimate)
         return code;
-    code = wr_walk_run(&w, prepare(&f));
-    wr_free(f.wires);
+    code = wr_walk_run(&w, prepare(&f, w.slabs.besides));
+    wr_free(f.memory);
     return code;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { LOW = -1, HIGH = -2 }; /* places that hold an infinity, not a wire */
-enum { PLACES = 32 * WR_WINDOW_MOST };
+enum { PLACES = 16 * WR_NETWORK_MOST };
 
 typedef struct builder {
     wr_network *network;
@@ -67,7 +67,7 @@ static void narrow(builder *b, int first, int columns, int window)
 /* Leaves out what the output does not depend on. */
 static void prune(wr_network *n)
 {
-    bool wanted[WR_WINDOW_MOST * WR_WINDOW_MOST] = {false};
+    bool wanted[WR_NETWORK_MOST * WR_NETWORK_MOST] = {false};
     int kept = n->count;
     wanted[n->output] = true;
     for (int i = n->count - 1; i >= 0; i--) {

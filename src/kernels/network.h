@@ -19,7 +19,7 @@ typedef struct wr_network {
     int output;        /* wire of the median */
 } wr_network;
 
-enum { WR_WINDOW_MOST = 31 };
+enum { WR_NETWORK_MOST = 11 }; /* largest window */
 
 /* Comparators that a network for an odd window takes, at most. */
 static inline int64_t wr_network_room(int64_t window)

@@ -135,6 +135,7 @@ static void test_arithmetic(void)
     CHECK_EQUAL(x, 5);
     CHECK(wr_mul(-(INT64_C(1) << 31), INT64_C(1) << 32, &x));
     CHECK_EQUAL(x, INT64_MIN);
+    CHECK(wr_clamp(-9, -3, 4) == -3 && wr_clamp(9, -3, 4) == 4 && wr_clamp(1, -3, 4) == 1);
     CHECK_EQUAL(wr_div_floor(-1, 8), -1);
     CHECK_EQUAL(wr_div_floor(-8, 8), -1);
     CHECK_EQUAL(wr_div_floor(7, 8), 0);

@@ -97,7 +97,8 @@ static int64_t within(int64_t i, int64_t n)
 
 static void median_at(const naive *a, int window, int64_t i, int64_t j, char *out)
 {
-    entry all[31 * 31];
+    entry *all = malloc((size_t)window * (size_t)window * sizeof *all);
+    CHECK(all);
     int count = 0, half = window / 2;
     for (int64_t x = i - half; x <= i + half; x++)
         for (int64_t y = j - half; y <= j + half; y++) {
@@ -111,6 +112,7 @@ static void median_at(const naive *a, int window, int64_t i, int64_t j, char *ou
     if (e->negative && !e->nan)
         bits |= UINT64_C(1) << (a->element * 8 - 1);
     memcpy(out, &bits, (size_t)a->element);
+    free(all);
 }
 
 void naive_median(const naive *from, naive *to, int window)

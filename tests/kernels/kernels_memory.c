@@ -17,7 +17,7 @@
 enum { SIDE = 256, THICKNESS = 8, LARGE = 8 << 10, ARRAYS = 3, NOTED = 64 };
 
 /* Of thin factors two blocks of the product fit. */
-enum deed { PANELS, THIN, GAXPY, TRANSPOSE, COPY, MEDIAN, RELAX, FILL, DEEDS };
+enum deed { PANELS, THIN, GAXPY, TRANSPOSE, COPY, MEDIAN, SELECT, RELAX, FILL, DEEDS };
 
 typedef struct scene {
     enum deed deed;
@@ -114,6 +114,8 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
         return weir_array_transpose(x[0], x[2], same, work);
     case MEDIAN:
         return weir_array_median(x[0], x[2], 3, work);
+    case SELECT:
+        return weir_array_median(x[0], x[2], 35, work);
     case RELAX:
         return weir_array_relax(x[0], x + 1, &relaxation, work, &last);
     default:

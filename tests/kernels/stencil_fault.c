@@ -99,7 +99,7 @@ static void set_scene(kernel_scene *s, const int *choice, const char *fault)
     s->moderate = true;
     set_arrays(s);
     naive *to[] = {&s->array[1], &s->array[2]};
-    s->window = 3;
+    s->window = choice[6] ? 13 : 3;
     s->relaxation = (weir_relaxation){.iterations = 2, .exchange = choice[6]};
     s->statistics = naive_reduce(&s->array[0]);
     if (s->deed == MEDIAN)

@@ -9,6 +9,8 @@
 #include "array/array.h"
 #include "array/io_count.h"
 #include "array/naive_array.h"
+#include "kernel_naive.h"
+#include "kernels/median_select.h"
 #include "kernels/network.h"
 #include "transport/local.h"
 #include "weir/kernels.h"
@@ -33,7 +35,8 @@ static void run_network(const wr_network *n, int *wire)
 
 static void check_network(rng *r, int window, const wr_network *sort, const wr_network *median)
 {
-    int wire[WR_WINDOW_MOST * WR_WINDOW_MOST], less = 0, equal = 0, all[sizeof wire / sizeof *wire];
+    int wire[WR_NETWORK_MOST * WR_NETWORK_MOST], less = 0, equal = 0,
+                                                 all[sizeof wire / sizeof *wire];
     const int count = window * window;
     for (int i = 0; i < count; i++)
         all[i] = wire[i] = (int)rng_within(r, 0, rng_chance(r, 50) ? 1 : 50);
@@ -50,7 +53,7 @@ static void check_network(rng *r, int window, const wr_network *sort, const wr_n
 static void check_networks(rng *r)
 {
     wr_network sort, median;
-    for (int window = 1; window <= WR_WINDOW_MOST; window += 2) {
+    for (int window = 1; window <= WR_NETWORK_MOST; window += 2) {
         wr_comparator *room = malloc(2 * (size_t)wr_network_room(window) * sizeof(wr_comparator));
         CHECK(room);
         wr_network_sort(window, room, &sort);
@@ -60,6 +63,64 @@ static void check_networks(rng *r)
             check_network(r, window, &sort, &median);
         free(room);
     }
+}
+
+/* --- large windows --- */
+
+/* Values of which many are equal, of floats also special ones; all bits, where they mean any. */
+static void fill_image(rng *r, naive *a)
+{
+    const bool real = a->info.type == WEIR_F4 || a->info.type == WEIR_F8;
+    random_elements(r, a->info.type, a->data, a->elements);
+    for (int64_t k = 0; k < a->elements && real && rng_chance(r, 90); k++) {
+        static const double special[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, -NAN, 2.5};
+        const double v = special[rng_within(r, 0, 8)];
+        const float f = (float)v;
+        memcpy(a->data + k * a->element, a->element == 4 ? (const void *)&f : (const void *)&v,
+               (size_t)a->element);
+    }
+}
+
+/* Part of the image is made from a part that has all its windows, or all that there is of them. */
+static void check_selection(rng *r)
+{
+    naive from = {.info = {.type = (int)rng_within(r, WEIR_BOOL, WEIR_F8), .dimensions = 2}}, to;
+    const int window = 3 + 2 * (int)rng_within(r, 0, rng_chance(r, 50) ? 5 : 30);
+    wr_image m = {.in = NULL};
+    wr_selector s;
+    for (int d = 0; d < 2; d++) {
+        const int64_t n = from.info.shape[d] = rng_within(r, 1, 14);
+        m.lo[d] = rng_within(r, 0, n - 1);
+        m.hi[d] = rng_within(r, m.lo[d] + 1, n);
+        m.in_lo[d] = m.lo[d] > window / 2 ? m.lo[d] - window / 2 : 0;
+        m.in_hi[d] = m.hi[d] + window / 2 < n ? m.hi[d] + window / 2 : n;
+    }
+    to = from;
+    naive_settle(&from);
+    naive_settle(&to);
+    fill_image(r, &from);
+    naive_median(&from, &to, window);
+    const int64_t size = m.element = from.element, width = from.info.shape[1];
+    char *in = malloc((size_t)(from.elements * size)), *at = in;
+    char *out = malloc((size_t)(from.elements * size));
+    const int64_t tile = rng_within(r, 1, window + 1);
+    void *memory = malloc((size_t)wr_selector_bytes(window, tile));
+    CHECK(in && out && memory);
+    const size_t line = (size_t)((m.in_hi[1] - m.in_lo[1]) * size);
+    for (int64_t i = m.in_lo[0]; i < m.in_hi[0]; i++, at += line)
+        memcpy(at, from.data + (i * width + m.in_lo[1]) * size, line);
+    m.in = in;
+    m.out = out;
+    wr_selector_init(&s, from.info.type, window, tile, memory);
+    wr_selector_run(&s, &m);
+    for (int64_t i = m.lo[0]; i < m.hi[0]; i++)
+        for (int64_t j = m.lo[1]; j < m.hi[1]; j++)
+            CHECK(!memcmp(wr_image_to(&m, i, j), to.data + (i * width + j) * size, (size_t)size));
+    free(memory);
+    free(out);
+    free(in);
+    naive_release(&from);
+    naive_release(&to);
 }
 
 /* --- arrays --- */
@@ -90,7 +151,7 @@ static void check_misuse(weir_array *const *a, weir_array *narrow, weir_array *c
     const weir_work less = {.memory = -1};
     const double value = 1;
     CHECK_FAILS(weir_array_median(a[0], a[1], 2, NULL), WEIR_EINVAL, "not odd");
-    CHECK_FAILS(weir_array_median(a[0], a[1], 33, NULL), WEIR_EINVAL, "1 to 31");
+    CHECK_FAILS(weir_array_median(a[0], a[1], 32769, NULL), WEIR_EINVAL, "1 to 32767");
     CHECK_FAILS(weir_array_median(a[0], a[0], 3, NULL), WEIR_EINVAL, "the same");
     CHECK_FAILS(weir_array_median(a[0], narrow, 3, NULL), WEIR_EINVAL, "differ in shape");
     CHECK_FAILS(weir_array_median(complex, a[1], 3, NULL), WEIR_EINVAL, "real");
@@ -190,6 +251,14 @@ static void check_long(wr_world *w)
     free(row);
 }
 
+/* What windows take besides slabs does not make these smaller, as long as there is memory. */
+static void check_slabs(weir_array *const *a)
+{
+    weir_estimate e;
+    CHECK(!weir_array_median(a[0], a[1], 511, &(weir_work){.estimate = &e}));
+    CHECK(!strcmp(e.how, "slabs of 20 x 60, 1 step"));
+}
+
 /* --- what is read --- */
 
 static void relax_counted(weir_array *const *a, int exchange)
@@ -225,6 +294,7 @@ static void rank_body(wr_transport *t, void *user)
     weir_array *narrow = make(w, names[4], WEIR_F8, SIDE, SIDE - 1);
     check_misuse(a, narrow, complex);
     check_lost(a);
+    check_slabs(a);
     relax_counted(a, 0);
     relax_counted(a, 1);
     io_count_next(w);
@@ -244,6 +314,8 @@ int main(void)
     rng r = {test_seed()};
     wr_tunables tunables;
     check_networks(&r);
+    for (int i = 0; i < 200; i++)
+        check_selection(&r);
     for (int i = 0; i < 8; i++)
         snprintf(names[i], sizeof names[i], "stencil-unit-%d-%d", (int)getpid(), i);
     wr_tunables_init(&tunables);

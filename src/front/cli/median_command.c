@@ -32,7 +32,8 @@ const cli_command cli_median = {
     .name = "median",
     .arguments = "IN OUT",
     .help = "each element becomes the median of the window around it",
-    .details = "  --window N        rows and columns of a window, odd (3); edges are repeated\n"
+    .details = "  --window N        rows and columns of a window, odd (3), up to 32767; edges\n"
+               "                    are repeated\n"
                "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
                "  --overwrite, --memory SIZE, --hints H, as for create\n"
                "  For matrices of any type but complex; OUT has type and order of IN.\n",
