@@ -117,7 +117,7 @@ static int try_open(const char *folder, const wr_tunables *tunables, char used[3
     snprintf(used, 32, "%s", backend_of(s));
     *facts = s->facts;
     wr_storage_close(s);
-    unlink(path);
+    wr_storage_remove(path);
     return 0;
 }
 

@@ -36,7 +36,8 @@ const wr_tunable wr_tunable_table[] = {
      "bytes that an aggregator is dealt at a time by realms=cyclic and persistent; 0: a window, or "
      "what the first access comes to"},
     {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, INT64_MAX, "0", "plan",
-     "stripe of the file system, 0 if unknown; realms are cut at multiples of it"},
+     "stripe of the file system, 0 if unknown; realms are cut at multiples of it, and new striped "
+     "files dealt by it (0: by 1 MiB)"},
     {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
      "how many ranks access the file in a collective call; 0: chosen by price"},
     {"aggregator_hosts", WR_TEXT, AT(aggregator_hosts), "", 0, 0, "", "plan",
@@ -86,7 +87,7 @@ const wr_tunable wr_tunable_table[] = {
     {"direct", WR_CHOICE, AT(direct), switches, 0, 0, "auto", "storage",
      "whether files are accessed past the page cache (O_DIRECT)"},
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
-     "folders that serve as logical disks, separated by colons"},
+     "folders that serve as logical disks of new files with storage=striped, separated by colons"},
     {"fault", WR_CHOICE, AT(fault), faults, 1, INT64_MAX, "none", "storage",
      "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},

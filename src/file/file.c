@@ -12,6 +12,7 @@
 #include "plan/realms.h"
 #include "storage/costs.h"
 #include "storage/paths.h"
+#include "storage/stripes.h"
 
 /* What rank 0 finds out for all. */
 typedef struct agreed {
@@ -59,8 +60,8 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
     int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
     if (!code)
-        code = wr_path_folder(several ? how->members->member[0].path : how->path, folder,
-                              sizeof folder);
+        code = wr_stripes_folder(several ? how->members->member[0].path : how->path, &a->tunables,
+                                 folder, sizeof folder);
     if (!code)
         wr_costs_get(w->costs, folder, &a->tunables, &w->log, &a->facts);
     return code;
@@ -108,8 +109,11 @@ static int agree_on_file(weir_file *f, int code)
     struct stat status = {0};
     if (!code && p->storage->plain_fd >= 0 && fstat(p->storage->plain_fd, &status))
         code = wr_fail_system(errno, p->storage->path, -1, "look at");
-    int64_t all[WORDS] = {[FILE_NUMBER] = (int64_t)status.st_ino,
-                          [NOT_NUMBER] = ~(int64_t)status.st_ino,
+    int64_t number = (int64_t)status.st_ino;
+    if (!code && p->storage->facts.disks)
+        number = p->storage->facts.identity;
+    int64_t all[WORDS] = {[FILE_NUMBER] = number,
+                          [NOT_NUMBER] = ~number,
                           [FAILED] = code != 0,
                           [BLIND] = !p->can_read};
     if (!code && p->storage->facts.direct)

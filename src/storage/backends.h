@@ -4,7 +4,7 @@
 
 #include "storage/storage.h"
 
-extern const wr_storage_ops wr_posix_ops, wr_pool_ops, wr_uring_ops, wr_mem_ops;
+extern const wr_storage_ops wr_posix_ops, wr_pool_ops, wr_uring_ops, wr_mem_ops, wr_striped_ops;
 extern const wr_storage_ops wr_fault_ops, wr_trace_ops;
 
 /* Members seen as one file; chosen by options, not by name, and so in no table. */

@@ -171,6 +171,8 @@ static bool measure_file(const char *path, const wr_tunables *tunables, wr_stora
     side sides[SIDES] = {0};
     wr_tunables plain = *tunables;
     plain.fault.which = WR_FAULT_NONE;
+    if (plain.storage.which == WR_STORAGE_STRIPED) /* its parts are moved by `auto` */
+        plain.storage.which = WR_STORAGE_AUTO;
     wr_storage_options options = {.tunables = &plain};
     bool good = true;
     for (int i = 0; i < SIDES && good; i++)

@@ -11,8 +11,9 @@
 extern const wr_storage_facts wr_storage_default_facts;
 
 /* Writes and reads a few MiB of a file of its own in `folder`, with the backend and the kind of
- * access the tunables name, for about 15 ms; 4 MiB of memory. Where that is not possible *out is
- * the default, with a line in the log. `direct` says whether direct access is possible there. */
+ * access the tunables name, for about 15 ms; 4 MiB of memory. For `striped` the folder is a disk.
+ * Where that is not possible *out is the default, with a line in the log. `direct` says whether
+ * direct access is possible there. */
 void wr_storage_measure(const char *folder, const wr_tunables *tunables, const wr_log *log,
                         wr_storage_facts *out);
 

@@ -1,6 +1,8 @@
 /* Pieces of transfers on their way to several storages. */
 #include "storage/spread.h"
 
+#include <errno.h>
+
 /* How many runs from the one at `offset` on lie in [lo, hi) as a whole, that one included. */
 static int64_t count_runs(const wr_transfer *t, int64_t offset, int64_t lo, int64_t hi)
 {
@@ -50,15 +52,17 @@ static void fill(wr_storage *s, wr_spread *p)
         x->inner.user = x;
         x->number = ++p->pieces;
         p->used++;
-        x->storage->ops->submit(x->storage, &x->inner);
+        wr_storage_submit(x->storage, &x->inner);
     }
 }
 
+/* What was interrupted too often is not tried as often again. */
 static void finish(wr_storage *s, wr_spread *p, const wr_transfer *inner)
 {
     wr_spread_piece *x = inner->user;
     p->end(s, x);
-    wr_attempts_end(&p->attempts, &x->part, inner->done, inner->error);
+    int error = inner->error == EINTR || inner->error == EAGAIN ? EIO : inner->error;
+    wr_attempts_end(&p->attempts, &x->part, inner->done, error);
     x->storage = NULL;
     p->used--;
 }
@@ -69,7 +73,7 @@ static void collect(wr_storage *s, wr_spread *p)
     for (int i = 0; i < WR_SPREAD; i++)
         while (p->piece[i].storage) {
             wr_storage *inner = p->piece[i].storage;
-            const wr_transfer *t = inner->ops->reap(inner, false);
+            const wr_transfer *t = wr_storage_reap(inner, false);
             if (!t)
                 break;
             finish(s, p, t);
@@ -84,7 +88,7 @@ static void wait_for_oldest(wr_storage *s, wr_spread *p)
         if (x->storage && (!oldest || x->number < oldest->number))
             oldest = x;
     if (oldest)
-        finish(s, p, oldest->storage->ops->reap(oldest->storage, true));
+        finish(s, p, wr_storage_reap(oldest->storage, true));
 }
 
 void wr_spread_submit(wr_storage *s, wr_spread *p, wr_transfer *t)

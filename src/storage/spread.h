@@ -1,7 +1,8 @@
 /* Transfers cut into pieces for several storages: what joined and striped have in common.
  *
  * The pieces are parts of an attempt (parts.h), each a transfer of one of the storages; so those of
- * different storages run together. Where a piece stops short the attempt has come no further. */
+ * different storages run together. An interrupted piece is repeated by its storage, not with all
+ * others; where one stops short the attempt has come no further. */
 #ifndef WR_STORAGE_SPREAD_H
 #define WR_STORAGE_SPREAD_H
 

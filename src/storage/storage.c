@@ -17,45 +17,56 @@
 #include "storage/costs.h"
 #include "storage/lock.h"
 #include "storage/parts.h"
+#include "storage/stripes.h"
 
-const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops, &wr_posix_ops,
-                                                     &wr_mem_ops, NULL};
+const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops,    &wr_posix_ops,
+                                                     &wr_mem_ops,   &wr_striped_ops, NULL};
 
 /* An attempt interrupted so often in a row, with pauses after the first few, fails. */
 enum { STALLS = 1000, QUICK_STALLS = 8, STALL_US = 200 };
 
 /* `auto` by measurement, decision 004. */
-static const wr_storage_ops *const *find_backend(const wr_tunables *tunables)
+static const char *choose(const wr_tunables *tunables)
 {
     static const char *const names[] = {
         [WR_STORAGE_AUTO] = "pool",   [WR_STORAGE_POSIX] = "posix",     [WR_STORAGE_POOL] = "pool",
         [WR_STORAGE_URING] = "uring", [WR_STORAGE_STRIPED] = "striped", [WR_STORAGE_MEM] = "mem"};
-    bool direct = tunables->direct.which == WR_SWITCH_ALWAYS;
-    const char *name = names[tunables->storage.which];
-    if (tunables->storage.which == WR_STORAGE_AUTO && direct)
-        name = "uring";
-    const wr_storage_ops *const *ops = wr_storage_backends;
-    while (*ops && strcmp((*ops)->name, name))
-        ops++;
-    return ops;
+    if (tunables->storage.which == WR_STORAGE_AUTO && tunables->direct.which == WR_SWITCH_ALWAYS)
+        return "uring";
+    return names[tunables->storage.which];
 }
 
-static int open_backend(wr_storage *s, int flags)
+/* A file that is there knows itself whether it is striped. */
+static const char *choose_for(const wr_storage *s)
 {
-    const wr_storage_ops *const *ops = find_backend(s->tunables);
-    if (!*ops) {
-        wr_fail(WEIR_EUNSUPPORTED, "this storage is not there yet");
-        wr_error_note_file(s->path, -1);
-        return WEIR_EUNSUPPORTED;
-    }
-    for (;; ops++) {
+    const bool striped = s->tunables->storage.which == WR_STORAGE_STRIPED;
+    if (s->tunables->storage.which == WR_STORAGE_MEM)
+        return "mem";
+    enum wr_file_kind kind = wr_stripes_look(s->path);
+    if (kind == WR_FILE_STRIPED || !striped || kind == WR_FILE_ABSENT)
+        return kind == WR_FILE_STRIPED ? "striped" : choose(s->tunables);
+    wr_tunables plain = *s->tunables;
+    plain.storage.which = WR_STORAGE_AUTO;
+    wr_log_line(s->log, WR_LOG_INFO, "%s: the file is there, and not striped", s->path);
+    return choose(&plain);
+}
+
+static int open_backend(wr_storage *s, int flags, bool as_it_is)
+{
+    const char *name = as_it_is ? choose(s->tunables) : choose_for(s);
+    const wr_storage_ops *const *ops = wr_storage_backends;
+    while (*ops && strcmp((*ops)->name, name) != 0)
+        ops++;
+    for (; *ops; ops++) {
+        const wr_storage_ops *next = ops[1];
         s->ops = *ops;
-        int code = (*ops)->open(s, flags);
-        if (code != WEIR_EUNSUPPORTED || *ops == &wr_posix_ops || !ops[1])
+        int code = s->ops->open(s, flags);
+        if (code != WEIR_EUNSUPPORTED || (next != &wr_pool_ops && next != &wr_posix_ops))
             return code;
-        wr_log_line(s->log, WR_LOG_WARN, "%s: storage %s: %s; using %s", s->path, (*ops)->name,
-                    weir_error_last()->text, ops[1]->name);
+        wr_log_line(s->log, WR_LOG_WARN, "%s: storage %s: %s; using %s", s->path, s->ops->name,
+                    weir_error_last()->text, next->name);
     }
+    return wr_fail(WEIR_EUNSUPPORTED, "no storage %s", name);
 }
 
 /* Puts a wrapper around *s; on failure *s is as before. */
@@ -114,8 +125,8 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
         return WEIR_ENOMEM;
     int code = (s->ranges = wr_range_table_new()) ? 0 : WEIR_ENOMEM;
     if (!code)
-        code =
-            options->members ? wr_joined_open(s, flags, options->members) : open_backend(s, flags);
+        code = options->members ? wr_joined_open(s, flags, options->members)
+                                : open_backend(s, flags, options->as_it_is);
     if (code) {
         free_storage(s);
         return code;
@@ -130,6 +141,13 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     }
     *out = s;
     return 0;
+}
+
+int wr_storage_remove(const char *path)
+{
+    if (wr_stripes_look(path) == WR_FILE_STRIPED)
+        return wr_stripes_remove(path);
+    return unlink(path) ? wr_fail_system(errno, path, -1, "remove") : 0;
 }
 
 int wr_storage_close(wr_storage *s)

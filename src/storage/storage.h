@@ -143,6 +143,7 @@ typedef struct wr_storage_options {
     wr_budget *budget;
     wr_trace *trace;
     const wr_members *members; /* NULL: path is one file; borrowed while opening */
+    bool as_it_is;             /* the file is not looked at: it may look like a description */
 } wr_storage_options;
 
 /* The backends, ended by NULL. Where the kernel refuses one, the next takes its place, up to posix;
@@ -151,13 +152,17 @@ extern const wr_storage_ops *const wr_storage_backends[];
 
 /* Opens `path` with the backend the tunables name, or, where the kernel refuses it, the next one:
  * uring, pool, posix, with a line in the log. Wrapped by `fault` and `trace` as asked for.
- * Errors carry path and errno.
+ * Errors carry path and errno. A striped file is opened as that, whatever the tunables name, and a
+ * file that is there without being striped is opened as by `auto` where they name `striped`.
  *
  * With members, these files are seen as one of constant size, one behind the other, and `path` is
  * only its name. Each is opened when it is first needed, so that its errors come as late; they name
  * the member and the offset there. Flags that create or truncate are WEIR_EINVAL. */
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
+
+/* Removes a file by its name, a striped one with all its parts (stripes.h). */
+int wr_storage_remove(const char *path);
 
 /* Reaps what is outstanding first; whatever it returns, the storage is gone. The error of the first
  * write that fails while closing. NULL is fine. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/scene.h"
 #include "storage/backends.h"
@@ -18,18 +19,31 @@ static void rank_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+/* Memory, or now and then logical disks. */
+static const char *random_storage(rng *r)
+{
+    static char striped[100];
+    static const char *const disks[] = {".", ".:.", ".:.:.", ".:.:.:.:."};
+    if (!rng_chance(r, 20))
+        return "mem";
+    snprintf(striped, sizeof striped, "striped;disks=%s;striping_unit=%lld",
+             disks[rng_within(r, 0, 3)],
+             (long long)(rng_chance(r, 30) ? rng_within(r, 1, 20) : rng_within(r, 20, 3000)));
+    return striped;
+}
+
 int main(void)
 {
     uint64_t seed = test_seed();
     int64_t cases = test_cases(400, 20000);
     scene *s = calloc(1, sizeof *s);
     CHECK(s);
-    s->storage = "mem";
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
         s->ranks = (int)rng_within(&r, 1, MOST_RANKS);
-        snprintf(s->path, sizeof s->path, "engine-model-%lld", (long long)i);
+        s->storage = random_storage(&r);
+        snprintf(s->path, sizeof s->path, "engine-model-%d-%lld", (int)getpid(), (long long)i);
         scene_make(&r, s);
         if (getenv("WEIR_TEST_SHOW"))
             fprintf(stderr, "%lld: %d ranks, %lld a node, %s\n", (long long)i, s->ranks,
@@ -38,7 +52,7 @@ int main(void)
         for (int k = 0; k < s->ranks; k++)
             scene_check_rank(s, k);
         scene_check_file(s);
-        wr_mem_unlink(s->path);
+        CHECK(!(strcmp(s->storage, "mem") ? wr_storage_remove : wr_mem_unlink)(s->path));
     }
     free(s);
     return 0;

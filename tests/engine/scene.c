@@ -265,7 +265,9 @@ void scene_check_file(const scene *s)
     wr_storage *file;
     wr_tunables tunables;
     wr_tunables_init(&tunables);
-    CHECK(!wr_tunables_set(&tunables, "storage", s->storage));
+    char hints[200];
+    snprintf(hints, sizeof hints, "storage=%s", s->storage);
+    CHECK(!wr_tunables_set_hints(&tunables, hints));
     wr_storage_options options = {.tunables = &tunables};
     CHECK(!wr_storage_open(s->path, WR_OPEN_READ, &options, &file));
     wr_transfer t = {.run = FILE_BYTES + 1, .count = 1, .memory = bytes};

@@ -30,7 +30,7 @@ typedef struct call {
 
 typedef struct scene {
     int ranks;
-    const char *storage; /* backend */
+    const char *storage; /* backend, perhaps with hints of its own behind it */
     char hints[512], path[300];
     wr_tunables tunables; /* of the world */
     call calls[CALLS];

@@ -29,7 +29,7 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
         scene_check_rank(s, rank);
         if (rank == 0) {
             scene_check_file(s);
-            unlink(s->path);
+            CHECK(!wr_storage_remove(s->path));
         }
         for (int k = 0; k < ranks; k++)
             for (int c = 0; k != rank && c < CALLS; c++) {
@@ -44,7 +44,8 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
 int main(int argc, char **argv)
 {
     static const int64_t per_node[] = {0, 1, 2, 4};
-    static const char *const storages[] = {"posix", "pool", "uring"};
+    static const char *const storages[] = {"posix", "pool", "uring",
+                                           "striped;disks=.:.:.;striping_unit=500"};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
     s->ranks = ranks;
     snprintf(s->path, sizeof s->path, "engine-mpi-%lld.bin", (long long)number);
     for (int i = 0; i < 4; i++) {
-        s->storage = storages[i % 3];
+        s->storage = storages[i];
         run_with(s, per_node[i], seed + (uint64_t)i, test_cases(20, 500));
     }
     free(s);

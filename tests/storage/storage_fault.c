@@ -9,7 +9,7 @@
 
 enum { JOBS = 5, PIECE = 10000, WHOLE = JOBS * PIECE, GAP = 64 };
 
-static const char *const backends[] = {"posix", "pool", "uring", "mem"};
+static const char *const backends[] = {"posix", "pool", "uring", "mem", STRIPED};
 
 typedef struct scene {
     opened file;
@@ -17,10 +17,10 @@ typedef struct scene {
     char memory[WHOLE];
 } scene;
 
-static void prepare(scene *x, const char *path, enum wr_direction direction)
+static void prepare(scene *x, const char *path, const char *hints, enum wr_direction direction)
 {
     static char zeros[2 * WHOLE];
-    open_well(&x->file, path, FRESH, "storage=posix");
+    open_well(&x->file, path, FRESH, hints);
     if (direction == WR_READ) {
         char bytes[WHOLE];
         fill_pattern(bytes, WHOLE, 7);
@@ -85,7 +85,9 @@ static void check_job(const scene *x, const char *fault, const char *bytes, int 
         CHECK_EQUAL(t->done, PIECE / 2);
         CHECK_EQUAL(wrong, PIECE / 2);
         CHECK_FAILS(wr_transfer_check(x->file.storage, t), WEIR_EIO, "cannot");
-        CHECK_EQUAL(weir_error_last()->offset, i * PIECE + PIECE / 2);
+        int64_t offset = i * PIECE + PIECE / 2;
+        CHECK(!strcmp(weir_error_last()->file, wr_storage_locate(x->file.storage, &offset)));
+        CHECK_EQUAL(weir_error_last()->offset, offset);
     } else {
         CHECK(!strcmp(fault, "corrupt"));
         CHECK_EQUAL(t->error, 0);
@@ -103,7 +105,7 @@ static void run_fault(const char *backend, const char *fault, int k, enum wr_dir
     if (!strcmp(backend, "mem")) { /* whose files posix does not see */
         snprintf(hints, sizeof hints, "storage=posix;direct=always;fault=%s:%d", fault, k);
     }
-    prepare(&x, path, direction);
+    prepare(&x, path, strcmp(backend, STRIPED) ? "storage=posix" : "storage=" STRIPED, direction);
     open_well(&x.file, path, READ_WRITE, hints);
     wr_storage_submit(x.file.storage, &x.jobs[JOBS - 1]);
     for (int i = 0; i < JOBS; i++)
@@ -121,7 +123,7 @@ static void run_fault(const char *backend, const char *fault, int k, enum wr_dir
 static void test_every_attempt(void)
 {
     static const char *const faults[] = {"eio", "enospc", "eintr", "short", "corrupt"};
-    for (int b = 0; b < 4; b++)
+    for (int b = 0; b < 5; b++)
         for (int f = 0; f < 5; f++)
             for (int k = 1; k <= JOBS + 1; k++)
                 for (int d = WR_READ; d <= WR_WRITE; d++) {
@@ -168,7 +170,7 @@ static void run_paced(const char *backend, const char *fault, int count, double 
 
 static void test_pace(void)
 {
-    for (int b = 0; b < 4; b++) {
+    for (int b = 0; b < 5; b++) {
         run_paced(backends[b], "delay:100000", 4, 0.1);
         run_paced(backends[b], "bandwidth:40", 4, 0.104);
     }

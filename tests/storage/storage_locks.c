@@ -211,6 +211,7 @@ int main(void)
     uint64_t seed = test_seed();
     test_exclusion(seed, "storage=posix");
     test_exclusion(seed, "storage=mem;fault=delay:1");
+    test_exclusion(seed, "storage=" STRIPED);
     test_partial_release();
     test_poke();
     test_holder_dies();

@@ -1,9 +1,7 @@
 /* Random batches of transfers on every backend against an array of bytes. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arith.h"
 #include "storage_support.h"
@@ -11,13 +9,13 @@
 enum { REGION = 6 << 20, BATCH = 8, MARGIN = 8192, STEPS = 24, GUARD = 0x5a };
 
 enum factor { BACKEND, DIRECT, DEPTH, THREADS, PLACE, WRAPPER, FACTORS };
-static const char *const backends[] = {"auto", "posix", "pool", "uring", "mem"};
+static const char *const backends[] = {"auto", "posix", "pool", "uring", "mem", STRIPED};
 static const char *const directs[] = {"never", "always", "auto"};
 static const int depths[] = {1, 3, 32};
 static const int threads[] = {1, 4};
 static const int64_t places[] = {0, 4097, (INT64_C(5) << 30) + 123};
 static const char *const wrappers[] = {"none", "eintr:3", "delay:30"};
-static const int levels[FACTORS] = {5, 3, 3, 2, 3, 3};
+static const int levels[FACTORS] = {6, 3, 3, 2, 3, 3};
 
 typedef struct job {
     wr_transfer t;
@@ -176,15 +174,19 @@ static void step_size(model *m)
     CHECK_EQUAL(got, m->place + size);
 }
 
-static void check_whole(model *m, const char *path)
+/* What another finds who opens the file. */
+static void check_whole(const model *m, const char *path, const char *storage)
 {
     static char back[REGION];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    CHECK(fd >= 0);
+    opened o;
+    open_well(&o, path, WR_OPEN_READ, strcmp(storage, "mem") ? "storage=posix" : "storage=mem");
     int64_t size = wr_max(m->size, 0);
-    CHECK_EQUAL(pread(fd, back, (size_t)size, m->place), size);
+    wr_transfer t = flat_transfer(WR_READ, m->place, back, REGION);
+    wr_storage_submit(o.storage, &t);
+    CHECK(wr_storage_reap(o.storage, true) == &t && !t.error);
+    CHECK_EQUAL(t.done, size);
     CHECK(!memcmp(back, m->bytes, (size_t)size));
-    close(fd);
+    close_well(&o);
 }
 
 static void run_case(void *user, const int *choice)
@@ -213,8 +215,7 @@ static void run_case(void *user, const int *choice)
     CHECK_EQUAL(wr_storage_get_size(m.file.storage, &got), 0);
     CHECK_EQUAL(got, m.place + m.size);
     close_well(&m.file);
-    if (strcmp(backends[choice[BACKEND]], "mem"))
-        check_whole(&m, path);
+    check_whole(&m, path, backends[choice[BACKEND]]);
     forget_file(path);
 }
 

@@ -61,7 +61,7 @@ const char *test_path(const char *name)
 
 void forget_file(const char *path)
 {
-    unlink(path);
+    wr_storage_remove(path);
     wr_mem_unlink(path);
 }
 

@@ -8,6 +8,10 @@
 
 enum { READ_WRITE = WR_OPEN_READ | WR_OPEN_WRITE, FRESH = READ_WRITE | WR_OPEN_CREATE };
 
+/* A value of the hint `storage`: three logical disks in the working folder, blocks that no page
+ * fits. */
+#define STRIPED "striped;disks=.:.:.;striping_unit=5000"
+
 /* An open storage with all it borrows. */
 typedef struct opened {
     wr_tunables tunables;

@@ -127,7 +127,10 @@ static void write_and_read(const char *hints)
 
 static void test_retries(void)
 {
-    static const char *const all[] = {"storage=posix", "storage=pool", "storage=mem",
+    static const char *const all[] = {"storage=posix",
+                                      "storage=pool",
+                                      "storage=mem",
+                                      "storage=" STRIPED,
                                       "storage=posix;direct=always",
                                       "storage=pool;direct=always;io_threads=3"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -1,9 +1,7 @@
 /* Opening and closing, and what concerns the file as a whole. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arith.h"
 #include "base/log.h"
@@ -235,8 +233,8 @@ static int remove_file(wr_door *door)
     if (!port->world)
         return 0;
     wr_port_settle(port);
-    if (port->world->transport->rank == 0 && unlink(door->path))
-        code = wr_fail_system(errno, door->path, -1, "remove");
+    if (port->world->transport->rank == 0)
+        code = wr_storage_remove(door->path);
     return wr_council_agree(&port->channel, code);
 }
 
@@ -260,8 +258,8 @@ WR_DOOR int PMPI_File_delete(const char *name, MPI_Info info)
     int code = 0;
     if (!name || !*name)
         code = wr_misuse(MPI_ERR_BAD_FILE, "a file without a name");
-    else if (unlink(wr_door_path(name)))
-        code = wr_fail_system(errno, wr_door_path(name), -1, "remove");
+    else
+        code = wr_storage_remove(wr_door_path(name));
     return wr_door_result(NULL, code);
 }
 WR_BOTH_NAMES(File_delete)
