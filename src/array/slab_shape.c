@@ -37,7 +37,8 @@ static int64_t count_bytes(const wr_slab_shape *s, const wr_slab_need *need)
 /* Makes slabs thinner along one dimension, until they fit `limit` or are of thickness 1. */
 static void thin(wr_slab_shape *s, const wr_slab_need *need, int d, int64_t limit)
 {
-    int64_t least = 1, most = s->block[d];
+    const int64_t all = s->block[d];
+    int64_t least = 1, most = all;
     while (least < most) {
         s->block[d] = least + (most - least + 1) / 2;
         if (count_bytes(s, need) <= limit)
@@ -45,7 +46,7 @@ static void thin(wr_slab_shape *s, const wr_slab_need *need, int d, int64_t limi
         else
             most = s->block[d] - 1;
     }
-    s->block[d] = least;
+    s->block[d] = wr_div_ceil(all, wr_div_ceil(all, least)); /* as many slabs, of equal size */
 }
 
 static void fit(wr_slab_shape *s, const wr_slab_need *need, int64_t limit)

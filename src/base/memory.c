@@ -3,10 +3,12 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/arith.h"
 #include "base/error.h"
 
+enum { HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE };
 enum { BLOCK = 16 << 10, MAX_ALIGN = _Alignof(max_align_t) };
 
 typedef struct wr_arena_block {
@@ -61,6 +63,20 @@ void *wr_alloc(int64_t size)
         memory = malloc(size ? (size_t)size : 1);
     if (!memory)
         out_of_memory(size);
+    return memory;
+}
+
+void *wr_alloc_large(int64_t size)
+{
+    void *memory = NULL;
+    if (size < LARGE)
+        return wr_alloc(size);
+    if (may_allocate())
+        memory = aligned_alloc(HUGE_PAGE, (size_t)wr_div_ceil(size, HUGE_PAGE) * HUGE_PAGE);
+    if (!memory)
+        out_of_memory(size);
+    else
+        madvise(memory, (size_t)size, MADV_HUGEPAGE); /* if not, it is only slower */
     return memory;
 }
 

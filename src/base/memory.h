@@ -13,6 +13,9 @@
 /* size >= 0 bytes aligned for any type, or NULL with WEIR_ENOMEM raised. Size 0 is not NULL. */
 void *wr_alloc(int64_t size);
 
+/* The same for many MiB that are used from end to end: in large pages, where there are. */
+void *wr_alloc_large(int64_t size);
+
 /* count >= 0 elements of `size` bytes; a product that does not fit is WEIR_ENOMEM too. */
 void *wr_alloc_array(int64_t count, size_t size);
 

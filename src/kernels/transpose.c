@@ -3,9 +3,9 @@
  *
  * The target is walked in slabs. Where source and target have the same fastest dimension they are
  * whole along the fast dimensions; otherwise as thick along the source's fastest one as makes its
- * runs long enough, and as long along the target's as memory allows. A slab is read as the source
- * has it, turned in memory, and written while the next one is read; those of one step, dealt to the
- * ranks, lie side by side. */
+ * runs long enough, and as long along the target's as memory allows. A slab is read in tiles that
+ * stay in the processor's cache until they are turned, and written while the next one comes; slabs
+ * of one step, dealt to the ranks, lie side by side. */
 #include <string.h>
 
 #include "array/slab_shape.h"
@@ -15,42 +15,58 @@
 #include "kernels/permute.h"
 #include "kernels/work.h"
 
-enum { READS = 2, WRITES = 2, RUN = 16 << 10 };
+enum { READS = 2, WRITES = 2, RUN = 8 << 10, LONG = 8, TILE = 1 << 20 };
 
 typedef struct turning {
     weir_work work;
     weir_array *from, *to;
     int axes[WEIR_MAX_DIMENSIONS]; /* dimension of the source, by dimension of the target */
     wr_slab_shape shape;           /* of the target */
+    int64_t side[WEIR_MAX_DIMENSIONS], tile[WEIR_MAX_DIMENSIONS]; /* of slabs and tiles, by
+                                                                     dimension of the source */
+    int64_t tile_elements, tiles; /* of a tile, and how many a slab has */
     char *in[READS], *out[WRITES], *memory;
     weir_request *reading[READS], *writing[WRITES];
     wr_first_error first;
 } turning;
 
-/* A slab in both arrays' indices. */
-typedef struct slab {
-    wr_slab_box to, from;
-} slab;
+/* A slab of the target, and a tile of it, by dimensions of the source. */
+typedef struct piece {
+    wr_slab_box to;
+    int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS];
+} piece;
 
-static bool find_slab(const turning *t, int64_t k, slab *out)
+/* Tile k % t->tiles of slab k / t->tiles, numbered as the source has them; false if this rank has
+ * no such slab, or it is too small for such a tile. */
+static bool find_tile(const turning *t, int64_t k, piece *out)
 {
-    if (!wr_slab_find(&t->shape, k, &out->to))
+    int64_t number = k % t->tiles;
+    if (!wr_slab_find(&t->shape, k / t->tiles, &out->to))
         return false;
     for (int d = 0; d < t->shape.dimensions; d++) {
-        out->from.lo[t->axes[d]] = out->to.lo[d];
-        out->from.hi[t->axes[d]] = out->to.hi[d];
+        out->lo[t->axes[d]] = out->to.lo[d];
+        out->hi[t->axes[d]] = out->to.hi[d];
+    }
+    for (int i = t->shape.dimensions - 1; i >= 0; i--) {
+        const int d = t->from->body.order[i];
+        const int64_t along = wr_div_ceil(t->side[d], t->tile[d]);
+        out->lo[d] += number % along * t->tile[d];
+        out->hi[d] = wr_min(out->hi[d], out->lo[d] + t->tile[d]);
+        number /= along;
+        if (out->lo[d] >= out->hi[d])
+            return false;
     }
     return true;
 }
 
 static void start_read(turning *t, int64_t k)
 {
-    slab s;
-    if (k >= t->shape.steps)
+    piece s;
+    if (k >= t->shape.steps * t->tiles)
         return;
     weir_array_section wanted = {
-        .lo = s.from.lo, .hi = s.from.hi, .order = t->from->body.order, .type = t->to->info.type};
-    const bool there = !t->first.error.code && find_slab(t, k, &s);
+        .lo = s.lo, .hi = s.hi, .order = t->from->body.order, .type = t->to->info.type};
+    const bool there = !t->first.error.code && find_tile(t, k, &s);
     wr_note_error(&t->first, wr_work_read(&t->work, t->from, there ? &wanted : NULL,
                                           t->in[k % READS], &t->reading[k % READS]));
 }
@@ -66,33 +82,44 @@ static void set_strides(int dimensions, const int *order, const int64_t *lo, con
     }
 }
 
-static void turn(const turning *t, const slab *s, const char *in, char *out)
+/* From a tile to its place in a slab. */
+static void turn(const turning *t, const piece *s, const char *in, char *out)
 {
     int64_t from[WEIR_MAX_DIMENSIONS];
     const int n = t->shape.dimensions;
     wr_permutation p = {.dimensions = n, .element = t->to->body.element};
     set_strides(n, t->to->body.order, s->to.lo, s->to.hi, p.to);
-    set_strides(n, t->from->body.order, s->from.lo, s->from.hi, from);
+    set_strides(n, t->from->body.order, s->lo, s->hi, from);
     for (int d = 0; d < n; d++) {
-        p.shape[d] = s->to.hi[d] - s->to.lo[d];
-        p.from[d] = from[t->axes[d]];
+        const int axis = t->axes[d];
+        p.shape[d] = s->hi[axis] - s->lo[axis];
+        p.from[d] = from[axis];
+        out += (s->lo[axis] - s->to.lo[d]) * p.to[d] * p.element;
     }
     wr_permute(&p, in, out);
+}
+
+static void take_tile(turning *t, int64_t k, char *out)
+{
+    piece s;
+    const int in = (int)(k % READS);
+    const bool there = find_tile(t, k, &s);
+    wr_note_error(&t->first, weir_wait(&t->reading[in], NULL));
+    start_read(t, k + 1);
+    if (there && !t->first.error.code)
+        turn(t, &s, t->in[in], out);
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */
 static void run_step(turning *t, int64_t k)
 {
-    slab s;
-    bool there = find_slab(t, k, &s);
-    const int in = (int)(k % READS), out = (int)(k % WRITES);
-    wr_note_error(&t->first, weir_wait(&t->reading[in], NULL));
+    wr_slab_box box;
+    const int out = (int)(k % WRITES);
     wr_note_error(&t->first, weir_wait(&t->writing[out], NULL));
-    start_read(t, k + 1);
-    weir_array_section made = {.lo = s.to.lo, .hi = s.to.hi, .order = t->to->body.order};
-    there = there && !t->first.error.code;
-    if (there)
-        turn(t, &s, t->in[in], t->out[out]);
+    for (int64_t i = 0; i < t->tiles; i++)
+        take_tile(t, k * t->tiles + i, t->out[out]);
+    const bool there = wr_slab_find(&t->shape, k, &box) && !t->first.error.code;
+    weir_array_section made = {.lo = box.lo, .hi = box.hi, .order = t->to->body.order};
     wr_note_error(&t->first, wr_work_write(&t->work, t->to, there ? &made : NULL, t->out[out],
                                            &t->writing[out]));
     wr_work_progress(&t->work, k + 1, t->shape.steps);
@@ -122,22 +149,46 @@ static int check(const turning *t)
     return from->type == to->type ? 0 : wr_convert_check(from->type, to->type);
 }
 
-/* Sets the thickness of slabs along the source's fastest dimension, if it is not the target's. */
-static void set_block(const turning *t, int64_t *block)
+/* Sets the thickness of slabs along the source's fastest dimension, if it is not the target's: such
+ * that they have whole lines of the target, if runs of the source are about as long as they should
+ * be then; and never so that those of the target are shorter. `room` is that of a slab. */
+static void set_block(const turning *t, int64_t room, int64_t *block)
 {
     const int last = t->to->info.dimensions - 1;
-    for (int d = 0; d <= last; d++)
-        if (t->axes[d] == t->from->body.order[last] && d != t->to->body.order[last])
-            block[d] = wr_max(1, RUN / t->from->body.element);
+    const int64_t run = wr_max(1, RUN / t->from->body.element);
+    for (int d = 0; d <= last; d++) {
+        const int fast = t->to->body.order[last];
+        if (t->axes[d] != t->from->body.order[last] || d == fast)
+            continue;
+        const int64_t lines = room / wr_max(1, t->to->info.shape[fast]);
+        block[d] = lines >= run / 2 ? wr_min(lines, LONG * run) : run;
+        while (block[d] > 1 && block[d] > room / block[d])
+            block[d] /= 2;
+    }
+}
+
+/* Bytes of slabs by element: of buffers, and of the staging of every write where bytes are swapped.
+ */
+static int64_t slab_bytes(const turning *t)
+{
+    return WRITES * t->to->body.element * (t->to->info.swapped ? 2 : 1);
+}
+
+/* The same for tiles, of which the one being read is staged where types differ. */
+static int64_t tile_bytes(const turning *t)
+{
+    const bool staged = t->from->info.type != t->to->info.type;
+    return READS * t->to->body.element + (staged ? t->from->body.element : 0);
 }
 
 /* Slabs with runs of both arrays as long as they should be, or, where memory does not suffice for
  * that, as they can. */
-static int cut(turning *t, wr_slab_need *need)
+static int cut_slabs(turning *t, wr_slab_need *need)
 {
     static const int64_t none[WEIR_MAX_DIMENSIONS];
     int64_t block[WEIR_MAX_DIMENSIONS] = {0};
-    set_block(t, block);
+    need->besides = t->tile_elements * tile_bytes(t);
+    set_block(t, wr_max(1, (need->memory - need->besides) / slab_bytes(t)), block);
     need->halo = none;
     need->block = block;
     int code = wr_slab_shape_build(&t->to->body, need, &t->shape);
@@ -145,43 +196,66 @@ static int cut(turning *t, wr_slab_need *need)
     return code == WEIR_EBUDGET ? wr_slab_shape_build(&t->to->body, need, &t->shape) : code;
 }
 
-/* Bytes an element: of buffers, and of staging, which the read under way takes where types differ,
- * and every write where bytes are swapped. */
-static int64_t count_bytes(const turning *t)
+/* Tiles have all of a slab's fast dimensions of the source, as far as they may. */
+static void cut_tiles(turning *t)
 {
-    const int64_t from = t->from->body.element, to = t->to->body.element;
-    return (READS + WRITES) * to + (t->from->info.type != t->to->info.type ? from : 0) +
-           (t->to->info.swapped ? WRITES * to : 0);
+    int64_t left = t->tile_elements;
+    t->tiles = 1;
+    for (int d = 0; d < t->shape.dimensions; d++)
+        t->side[t->axes[d]] = t->shape.block[d];
+    for (int i = t->shape.dimensions - 1; i >= 0; i--) {
+        const int d = t->from->body.order[i];
+        t->tile[d] = wr_max(1, wr_min(left, t->side[d]));
+        t->tiles *= wr_div_ceil(t->side[d], t->tile[d]);
+        left /= t->side[d];
+    }
 }
 
-static int prepare(turning *t)
+static int cut(turning *t)
 {
     const wr_transport *ranks = wr_array_transport(t->to);
     wr_slab_need need = {.memory = t->work.memory,
-                         .out_bytes = count_bytes(t),
+                         .out_bytes = slab_bytes(t),
                          .buffers = READS + WRITES,
                          .rank = ranks->rank,
                          .ranks = ranks->size,
                          .deal = 1};
-    int code = cut(t, &need);
-    if (code || t->work.estimate)
-        return code;
-    int64_t room = wr_slab_room(t->shape.out_elements * t->to->body.element);
-    t->memory = wr_alloc((READS + WRITES) * room);
+    t->tile_elements = wr_min(need.memory / 4 / tile_bytes(t), TILE / t->to->body.element);
+    int code = t->tile_elements ? cut_slabs(t, &need) : WEIR_EBUDGET;
+    if (code == WEIR_EBUDGET) {
+        t->tile_elements = 1;
+        code = cut_slabs(t, &need);
+    }
+    if (!code)
+        cut_tiles(t);
+    return code;
+}
+
+static int take_memory(turning *t)
+{
+    const int64_t slab = wr_slab_room(t->shape.out_elements * t->to->body.element);
+    const int64_t tile = wr_slab_room(t->tile_elements * t->to->body.element);
+    t->memory = wr_alloc_large(WRITES * slab + READS * tile);
     if (!t->memory)
         return WEIR_ENOMEM;
-    for (int i = 0; i < READS; i++)
-        t->in[i] = t->memory + i * room;
     for (int i = 0; i < WRITES; i++)
-        t->out[i] = t->memory + (READS + i) * room;
+        t->out[i] = t->memory + i * slab;
+    for (int i = 0; i < READS; i++)
+        t->in[i] = t->memory + WRITES * slab + i * tile;
     return 0;
+}
+
+static int prepare(turning *t)
+{
+    int code = cut(t);
+    return code || t->work.estimate ? code : take_memory(t);
 }
 
 static void estimate(const turning *t, weir_estimate *out)
 {
     *out = (weir_estimate){.read = t->from->info.bytes,
                            .written = t->to->info.bytes,
-                           .calls = 2 * t->shape.steps,
+                           .calls = (1 + t->tiles) * t->shape.steps,
                            .memory = t->shape.memory};
     wr_estimate_say_slabs(out, "slabs", &t->shape);
 }

@@ -38,6 +38,8 @@ static int64_t live, peak;
 
 void *__real_wr_alloc(int64_t size);
 void *__wrap_wr_alloc(int64_t size);
+void *__real_wr_alloc_large(int64_t size);
+void *__wrap_wr_alloc_large(int64_t size);
 void __real_wr_free(void *memory);
 void __wrap_wr_free(void *memory);
 
@@ -53,6 +55,14 @@ static void note(void *at, int64_t bytes)
     live += bytes;
     peak = live > peak ? live : peak;
     pthread_mutex_unlock(&lock);
+}
+
+void *__wrap_wr_alloc_large(int64_t size)
+{
+    void *at = __real_wr_alloc_large(size);
+    if (at && size >= LARGE)
+        note(at, size);
+    return at;
 }
 
 void *__wrap_wr_alloc(int64_t size)
