@@ -1,15 +1,12 @@
-/* The walk over windows, and the choice of an access method for each. "A New Flexible MPI
- * Collective I/O Implementation", sections 5.1 and 6.3: the method below the collective buffer may
- * change from window to window; the rule of section 6.3 is access=extent. */
+/* The walk over windows, and their covers. */
 #include "plan/cover.h"
 
 #include "base/arith.h"
 #include "base/error.h"
 #include "pattern/meet.h"
 #include "plan/course.h"
+#include "plan/method.h"
 #include "plan/union.h"
-
-enum { SAMPLE = 8 };
 
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants)
@@ -73,26 +70,6 @@ int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants)
     return kept;
 }
 
-/* Data of one rank in [lo, hi). */
-static int64_t data_within(const wr_want *want, int64_t lo, int64_t hi)
-{
-    int64_t from = wr_max(wr_pattern_data_below(want->pattern, lo), want->begin);
-    int64_t to = wr_min(wr_pattern_data_below(want->pattern, hi), want->end);
-    return wr_max(0, to - from);
-}
-
-/* What all ranks want in [lo, hi): bytes, and an estimate of runs. */
-static void measure(const wr_windows *w, int64_t lo, int64_t hi, int64_t *bytes, int64_t *runs)
-{
-    *bytes = *runs = 0;
-    for (int64_t i = 0; i < w->count; i++) {
-        const wr_node *root = wr_pattern_root(w->wants[i].pattern);
-        int64_t data = data_within(&w->wants[i], lo, hi);
-        *bytes += data;
-        *runs += data ? data / wr_max(1, root->bytes / root->runs) + 1 : 0;
-    }
-}
-
 /* The first wanted byte of the realm at or after w->at; false if there is none. */
 static bool find_start(const wr_windows *w, int64_t *lo)
 {
@@ -147,106 +124,13 @@ static int64_t list_end(const wr_windows *w, int64_t lo, int64_t least)
     int64_t good = least, bad = realm_end(w, lo, INT64_MAX / 2) + 1, bytes, runs;
     while (bad - good > 1) {
         int64_t mid = good + (bad - good) / 2;
-        measure(w, lo, mid, &bytes, &runs);
+        wr_windows_measure(w, lo, mid, &bytes, &runs);
         if (bytes <= w->plan->window && runs <= WR_PIECES / 2)
             good = mid;
         else
             bad = mid;
     }
     return good;
-}
-
-static int64_t price(int64_t calls, int64_t bytes, int64_t call_ns, int64_t mib_ns)
-{
-    return calls * call_ns + ((bytes >> 6) * mib_ns >> 14);
-}
-
-static int64_t innermost_stride(const wr_want *want, int64_t lo)
-{
-    wr_cursor c;
-    wr_batch b = {0};
-    wr_cursor_init(&c, want->pattern);
-    wr_cursor_limit(&c, want->begin, want->end);
-    wr_cursor_seek_offset(&c, lo);
-    wr_cursor_peek(&c, &b);
-    return b.count > 1 ? b.stride : b.run;
-}
-
-/* The rule of section 6.3: sieve where pieces are close, one call a piece where they are far apart.
- */
-static bool within_extent(const wr_windows *w, int64_t lo)
-{
-    for (int64_t i = 0; i < w->count; i++)
-        if (innermost_stride(&w->wants[i], lo) > w->in->access_extent)
-            return false;
-    return true;
-}
-
-/* Runs closer than this are joined: a gap costs less than a call. When writing, what is joined must
- * also be read before. */
-static int64_t gap_worth(const wr_windows *w)
-{
-    const wr_plan_input *in = w->in;
-    if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE ||
-        in->access == WR_ACCESS_EXTENT || in->blind)
-        return 0;
-    int64_t mib_ns = in->mib_ns;
-    if (in->direction == WR_WRITE)
-        mib_ns = wr_min(in->mib_ns, in->read_mib_ns) + 2 * in->read_mib_ns;
-    int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
-    return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
-}
-
-/* By the first part of the window, which is listed to see: 1, 0 or a negative code. */
-static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
-{
-    const wr_plan_input *in = w->in;
-    bool write = in->direction == WR_WRITE;
-    int64_t bytes, runs;
-    measure(w, lo, hi, &bytes, &runs);
-    if (2 * bytes >= hi - lo || runs <= 1)
-        return 1;
-    wr_window part = {.lo = lo, .hi = lo + wr_max(1, (hi - lo) / SAMPLE)};
-    int code = wr_union_count(w, gap_worth(w), &part, &runs, &bytes);
-    if (code)
-        return code;
-    int64_t span = part.hi - part.lo;
-    int64_t list = price(runs, bytes, in->call_ns, in->mib_ns);
-    int64_t exists = write ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
-    int64_t sieve = price(1, span, in->call_ns / SAMPLE, exists);
-    if (write && part.holes)
-        list += price(runs, bytes, in->read_call_ns, in->read_mib_ns);
-    if (write)
-        sieve += price(1, span, in->read_call_ns / SAMPLE, in->read_mib_ns);
-    return sieve <= list;
-}
-
-static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, wr_window *out)
-{
-    int sieve;
-    switch (w->in->blind ? WR_ACCESS_LIST : w->in->access) {
-    case WR_ACCESS_SIEVE:
-        out->reason = "access=sieve";
-        sieve = true;
-        break;
-    case WR_ACCESS_LIST:
-        out->reason = w->in->blind ? "the file cannot be read" : "access=list";
-        sieve = false;
-        break;
-    case WR_ACCESS_NAIVE:
-        out->reason = "access=naive";
-        sieve = false;
-        break;
-    case WR_ACCESS_EXTENT:
-        sieve = within_extent(w, lo);
-        out->reason = sieve ? "stride within the extent" : "stride beyond the extent";
-        break;
-    default:
-        sieve = sieve_is_cheaper(w, lo, hi);
-        out->reason = sieve ? "one call is cheaper than many" : "wide gaps cost more than calls";
-    }
-    out->method = sieve ? "sieve" : "list";
-    return sieve;
 }
 
 static int cover_by_sieve(wr_windows *w, wr_window *out)
@@ -268,10 +152,13 @@ static int make_next(wr_windows *w, wr_window *out)
     if (!find_start(w, &out->lo))
         return 0;
     out->hi = realm_end(w, out->lo, w->plan->window);
-    int code = choose_sieve(w, out->lo, out->hi, out);
+    const wr_method *method = wr_method_of(w->in);
+    int code = method->choose(w, out->lo, out->hi, &out->reason);
+    out->method = code == 1 ? "sieve" : "list";
+    out->reason = w->in->blind ? "the file cannot be read" : out->reason;
     if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
-        code = wr_union_list(w, gap_worth(w), out);
+        code = wr_union_list(w, wr_method_gap(w), out);
         while (code == 1 && w->in->blind && out->hi - out->lo > 1) {
             out->hi = out->lo + (out->hi - out->lo) / 2;
             code = wr_union_list(w, 0, out);

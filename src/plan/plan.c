@@ -3,6 +3,7 @@
 
 #include "base/arith.h"
 #include "base/error.h"
+#include "plan/method.h"
 
 /* Below both, looking where data are costs more than it can bring. */
 enum { LOOK_BYTES = 64 << 10, LOOK_RUNS = 16 };
@@ -377,7 +378,7 @@ static bool list_is_cheaper(const wr_plan_input *in)
 
 bool wr_plan_may_sieve(const wr_plan_input *in)
 {
-    if (in->access == WR_ACCESS_LIST || in->access == WR_ACCESS_NAIVE)
+    if (wr_methods[in->access].plain)
         return false;
     if (in->direction == WR_WRITE)
         return in->access == WR_ACCESS_SIEVE && !in->blind;

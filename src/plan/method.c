@@ -1,0 +1,153 @@
+/* Access methods. "A New Flexible MPI Collective I/O Implementation", sections 5.1 and 6.3: the
+ * method below the collective buffer may change from window to window; the rule of section 6.3 is
+ * access=extent. */
+#include "plan/method.h"
+
+#include "base/arith.h"
+#include "pattern/cursor.h"
+#include "plan/union.h"
+
+enum { SAMPLE = 8 };
+
+/* Data of one rank in [lo, hi). */
+static int64_t data_within(const wr_want *want, int64_t lo, int64_t hi)
+{
+    int64_t from = wr_max(wr_pattern_data_below(want->pattern, lo), want->begin);
+    int64_t to = wr_min(wr_pattern_data_below(want->pattern, hi), want->end);
+    return wr_max(0, to - from);
+}
+
+void wr_windows_measure(const wr_windows *w, int64_t lo, int64_t hi, int64_t *bytes, int64_t *runs)
+{
+    *bytes = *runs = 0;
+    for (int64_t i = 0; i < w->count; i++) {
+        const wr_node *root = wr_pattern_root(w->wants[i].pattern);
+        int64_t data = data_within(&w->wants[i], lo, hi);
+        *bytes += data;
+        *runs += data ? data / wr_max(1, root->bytes / root->runs) + 1 : 0;
+    }
+}
+
+static int64_t price(int64_t calls, int64_t bytes, int64_t call_ns, int64_t mib_ns)
+{
+    return calls * call_ns + ((bytes >> 6) * mib_ns >> 14);
+}
+
+/* When writing, what is joined must also be read before. */
+int64_t wr_method_gap(const wr_windows *w)
+{
+    const wr_plan_input *in = w->in;
+    if (wr_method_of(in)->exact)
+        return 0;
+    int64_t mib_ns = in->mib_ns;
+    if (in->direction == WR_WRITE)
+        mib_ns = wr_min(in->mib_ns, in->read_mib_ns) + 2 * in->read_mib_ns;
+    int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
+    return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
+}
+
+static int64_t innermost_stride(const wr_want *want, int64_t lo)
+{
+    wr_cursor c;
+    wr_batch b = {0};
+    wr_cursor_init(&c, want->pattern);
+    wr_cursor_limit(&c, want->begin, want->end);
+    wr_cursor_seek_offset(&c, lo);
+    wr_cursor_peek(&c, &b);
+    return b.count > 1 ? b.stride : b.run;
+}
+
+/* The rule of section 6.3: sieve where pieces are close, one call a piece where they are far apart.
+ */
+static bool within_extent(const wr_windows *w, int64_t lo)
+{
+    for (int64_t i = 0; i < w->count; i++)
+        if (innermost_stride(&w->wants[i], lo) > w->in->access_extent)
+            return false;
+    return true;
+}
+
+/* By the first part of the window, which is listed to see: 1, 0 or a negative code. */
+static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
+{
+    const wr_plan_input *in = w->in;
+    bool write = in->direction == WR_WRITE;
+    int64_t bytes, runs;
+    wr_windows_measure(w, lo, hi, &bytes, &runs);
+    if (2 * bytes >= hi - lo || runs <= 1)
+        return 1;
+    wr_window part = {.lo = lo, .hi = lo + wr_max(1, (hi - lo) / SAMPLE)};
+    int code = wr_union_count(w, wr_method_gap(w), &part, &runs, &bytes);
+    if (code)
+        return code;
+    int64_t span = part.hi - part.lo;
+    int64_t list = price(runs, bytes, in->call_ns, in->mib_ns);
+    int64_t exists = write ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
+    int64_t sieve = price(1, span, in->call_ns / SAMPLE, exists);
+    if (write && part.holes)
+        list += price(runs, bytes, in->read_call_ns, in->read_mib_ns);
+    if (write)
+        sieve += price(1, span, in->read_call_ns / SAMPLE, in->read_mib_ns);
+    return sieve <= list;
+}
+
+static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
+{
+    (void)w, (void)lo, (void)hi;
+    *reason = "access=sieve";
+    return 1;
+}
+
+static int choose_list(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
+{
+    (void)w, (void)lo, (void)hi;
+    *reason = "access=list";
+    return 0;
+}
+
+static int choose_naive(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
+{
+    (void)w, (void)lo, (void)hi;
+    *reason = "access=naive";
+    return 0;
+}
+
+static int choose_by_extent(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
+{
+    (void)hi;
+    const bool sieve = within_extent(w, lo);
+    *reason = sieve ? "stride within the extent" : "stride beyond the extent";
+    return sieve;
+}
+
+static int choose_cheaper(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
+{
+    int sieve = sieve_is_cheaper(w, lo, hi);
+    *reason = sieve ? "one call is cheaper than many" : "wide gaps cost more than calls";
+    return sieve;
+}
+
+const wr_method wr_methods[] = {
+    {.name = "auto", .help = "what is cheaper, window by window", .choose = choose_cheaper},
+    {.name = "sieve", .help = "one run, with whatever lies between", .choose = choose_sieve},
+    {.name = "list",
+     .help = "what is wanted, in file order",
+     .choose = choose_list,
+     .exact = true,
+     .plain = true},
+    {.name = "naive",
+     .help = "the same; a rank alone makes a call for each piece",
+     .choose = choose_naive,
+     .exact = true,
+     .plain = true},
+    {.name = "extent",
+     .help = "sieve where no stride is longer than N bytes",
+     .choose = choose_by_extent,
+     .exact = true},
+    {0},
+};
+
+const wr_method *wr_method_of(const wr_plan_input *in)
+{
+    return &wr_methods[in->blind ? WR_ACCESS_LIST : in->access];
+}
