@@ -59,6 +59,6 @@ check() {
 }
 
 for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md \
-    docs/arrays.md docs/operators.md; do
+    docs/arrays.md docs/operators.md docs/realms.md; do
     check $document
 done

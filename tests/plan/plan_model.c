@@ -76,10 +76,9 @@ static void random_realms(rng *r, scene *s)
 
 static void random_input(rng *r, scene *s)
 {
-    static const int rules[] = {WR_REALMS_EVEN,       WR_REALMS_STATIC,   WR_REALMS_CYCLIC,
-                                WR_REALMS_PERSISTENT, WR_REALMS_BALANCED, WR_REALMS_DISKS,
-                                WR_REALMS_CUSTOM};
-    enum { RULES = sizeof rules / sizeof *rules };
+    int64_t rules = 0;
+    while (wr_realm_rules[rules].name)
+        rules++;
     s->in = (wr_plan_input){
         .direction = rng_within(r, 0, 1),
         .ranks = s->ranks,
@@ -93,7 +92,7 @@ static void random_input(rng *r, scene *s)
         .block = rng_chance(r, 50) ? rng_within(r, 1, 500) : 0,
         .disks = rng_chance(r, 70) ? rng_within(r, 1, 9) : 0,
         .stripe = rng_within(r, 1, 300),
-        .realms = rules[rng_within(r, 0, RULES - 1)],
+        .realms = rng_within(r, 0, rules - 1),
         .aggregators = rng_within(r, 0, RANKS + 1),
         .collective = WR_SWITCH_ALWAYS,
         .access = rng_within(r, 0, 4),
