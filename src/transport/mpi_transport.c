@@ -286,19 +286,28 @@ static const wr_transport_ops mpi_ops = {
     .alltoall = alltoall_mpi,
 };
 
-/* Numbers the nodes: a rank's is that of the lowest rank that shares memory with it. */
+/* The ranks that share memory with this one; of them every `ranks_per_node`, if that is not 0. */
+static int split_node(wr_transport *t, int64_t ranks_per_node, MPI_Comm *out)
+{
+    MPI_Comm node;
+    int place;
+    int code =
+        check(PMPI_Comm_split_type(comm_of(t), MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &node),
+              "find the ranks of this node");
+    *out = node;
+    if (code || ranks_per_node <= 0)
+        return code;
+    PMPI_Comm_rank(node, &place);
+    code = check(PMPI_Comm_split(node, (int)(place / ranks_per_node), place, out), "divide a node");
+    PMPI_Comm_free(&node);
+    return code;
+}
+
+/* Numbers the nodes: a rank's is that of the lowest rank of its node. */
 static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of, int64_t *cores)
 {
-    MPI_Comm comm = comm_of(t), node;
-    *cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (ranks_per_node > 0) {
-        for (int i = 0; i < t->size; i++)
-            node_of[i] = (int)(i / ranks_per_node);
-        return 0;
-    }
-    int code =
-        check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &node),
-              "find the ranks of this node");
+    MPI_Comm node;
+    int code = split_node(t, ranks_per_node, &node);
     if (code)
         return code;
     int first = t->rank;
@@ -312,7 +321,8 @@ static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of, int
         code = check(PMPI_Bcast(&first, 1, MPI_INT, 0, node), "find the first rank of this node");
     PMPI_Comm_free(&node);
     if (!code)
-        code = check(PMPI_Allgather(&first, 1, MPI_INT, node_of, 1, MPI_INT, comm), "find nodes");
+        code = check(PMPI_Allgather(&first, 1, MPI_INT, node_of, 1, MPI_INT, comm_of(t)),
+                     "find nodes");
     for (int i = 0, nodes = 0; !code && i < t->size; i++)
         node_of[i] = node_of[i] == i ? nodes++ : node_of[node_of[i]];
     return code;

@@ -8,8 +8,8 @@
 
 /* [collective] A transport on a new communicator with the ranks of `comm`, which stays the
  * caller's. The tunables become those of rank 0 on every rank; *differed tells whether they were
- * others here. Nodes are those the MPI library tells, or every `tunables->ranks_per_node` ranks. A
- * rank comes with `code` != 0 if it has failed already; all ranks fail alike. */
+ * others here. Nodes are those the MPI library tells, or every `tunables->ranks_per_node` ranks of
+ * one. A rank comes with `code` != 0 if it has failed already; all ranks fail alike. */
 int wr_transport_open_mpi(MPI_Comm comm, int code, wr_tunables *tunables, bool *differed,
                           wr_transport **out);
 
