@@ -1,8 +1,18 @@
 /* Operators: whole-array computations on arrays that do not fit in memory.
  *
- * All are [collective] on the ranks that have the arrays open, whatever their number, and return
- * the same code on every rank. Inputs are not changed. Outputs are overwritten; after an error they
- * hold anything, so a new one is to be discarded. */
+ * All are [collective] on the ranks that have the arrays open, whatever their number, with the same
+ * arguments but for `progress`, `user` and where results go. What arguments point to is borrowed
+ * until the call returns; NULL is fine only where that is said. Inputs are not changed. Outputs are
+ * overwritten; after an error they hold anything, and a new one gets no name when it is closed. All
+ * ranks return the same code: 0, or
+ *
+ *   WEIR_EINVAL   arguments that do not fit together, as said with each call; a negative memory;
+ *                 arrays of different communicators
+ *   WEIR_EBUDGET  memory is too little; the text names the least that would do
+ *   WEIR_EACCESS  an output is not open for writing
+ *   WEIR_ENOMEM, WEIR_ETRANSPORT, and all else that reading and writing can fail with (array.h)
+ *
+ * After the first two nothing was read or written. */
 #ifndef WEIR_KERNELS_H
 #define WEIR_KERNELS_H
 
@@ -21,27 +31,32 @@ typedef struct weir_estimate {
                               makes; cut, with dots at its end, where there is more to say */
 } weir_estimate;
 
-/* How an operator works; all-zero is fine. */
+/* How an operator works; all-zero is fine, and the same as NULL. */
 typedef struct weir_work {
-    int64_t memory; /* most bytes of a rank's buffers; 0: 64 MiB. WEIR_EBUDGET, before anything is
-                       written, if that is too little, naming the least that would do */
+    int64_t memory; /* most bytes of a rank's buffers; 0: 64 MiB */
     int direct;     /* 1: every rank accesses arrays alone; 0: together, where that is cheaper */
-    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told now and then; all is
-                                                                0 where nobody knows it */
-    void *user;
-    weir_estimate *estimate; /* not NULL: this is filled, and nothing is done */
+    void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told now and then, by the
+                                                                calling thread; all is 0 where
+                                                                nobody knows it */
+    void *user;                                              /* handed on; may be NULL */
+    weir_estimate *estimate; /* not NULL: this is filled, and nothing is done; errors of arguments
+                                and memory are the same */
 } weir_work;
 
-/* to[i0, i1, ...] = from[j0, j1, ...] with j[axes[d]] = i[d], as in NumPy; NULL: dimensions in
- * reverse. Types may differ as in weir_array_copy. */
+/* to[i0, i1, ...] = from[j0, j1, ...] with j[axes[d]] = i[d], as in NumPy; axes NULL: dimensions in
+ * reverse. Types may differ as in weir_array_copy. WEIR_EINVAL: one array is both, shapes do not
+ * fit, `axes` (as many as there are dimensions) is no permutation, a type does not convert. */
 WEIR_API int weir_array_transpose(weir_array *from, weir_array *to, const int *axes,
                                   const weir_work *work);
 
-/* Copies all elements to an array of equal shape, whatever form, order and type each has, on any
- * number of ranks, with at most `memory` bytes in buffers of each (0: 64 MiB). [collective] */
+/* Copies all elements to an array of equal shape, whatever form, order and type each has, with at
+ * most `memory` bytes in buffers of a rank (0: 64 MiB). Complex converts to complex only, f2 to f2.
+ * Errors as of weir_array_transpose. */
 WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
 
-/* c = a b, of matrices of one type: f4, f8, c8 or c16. */
+/* c = a b, of matrices of one type: f4, f8, c8 or c16; a may be b, but not c. WEIR_EINVAL: types or
+ * shapes do not fit, there is no such layout; WEIR_ERANGE: with WEIR_GAXPY, more than 2^30 of the
+ * depth, the columns of a, for a rank. */
 enum weir_matmul_layout {
     WEIR_PANELS, /* each rank computes blocks of c, which stay in memory while panels go by */
     WEIR_GAXPY   /* sub-blocks of a span rows, those of b span columns, and a global sum */
@@ -61,15 +76,18 @@ typedef struct weir_relaxation {
     double residual;  /* set: largest change in the last of them */
 } weir_relaxation;
 
-/* Results alternate between the two arrays, of equal type and shape; *last is set to the one that
- * has the latest. An estimate is for all iterations, or for one if their number is not known. */
+/* Results alternate between the two arrays, of type and shape of `from`; *last is set to the one
+ * that has the latest, after every iteration. An estimate, for which nothing is set, is for all
+ * iterations, or for one if their number is not known. WEIR_EINVAL: no matrices of f4 or f8, types
+ * or shapes that differ, one array twice, negative iterations or tolerance, neither of them. */
 WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
                               weir_relaxation *relaxation, const weir_work *work, int *last);
 
 /* Each element becomes the median of the window around it, edges repeated; matrices of one type,
  * any but complex. `window` is odd, and at most 32767; what it takes of the memory grows with its
  * square. -0 is less than 0; what is not a number is greater than all that is, and comes out
- * without a sign. */
+ * without a sign. WEIR_EINVAL: another window, no matrices, types or shapes that differ, complex
+ * ones, one array for both. */
 WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work);
 
 typedef struct weir_statistics {
@@ -78,12 +96,12 @@ typedef struct weir_statistics {
     double deviation;      /* standard, of the population; not a number if one is infinite */
 } weir_statistics;
 
-/* Of any type but complex, and in doubles: of i8 and u8 beyond 2^53 these, also min and max, are
- * rounded. The order of summing depends on the number of ranks and on memory; all ranks get the
- * same. */
+/* Of any type but complex (WEIR_EINVAL), and in doubles: of i8 and u8 beyond 2^53 these, also min
+ * and max, are rounded. The order of summing depends on the number of ranks and on memory; all
+ * ranks get the same. After an error *out is as it was. */
 WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
 
-/* Every element becomes `value`, in the array's type. */
+/* Every element becomes `value`, one of the array's type in this machine's byte order. */
 WEIR_API int weir_array_fill(weir_array *array, const void *value, const weir_work *work);
 
 #ifdef __cplusplus

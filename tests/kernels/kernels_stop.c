@@ -1,4 +1,5 @@
-/* An operator that has failed takes part in what is left, but reads and writes no more of it. */
+/* An operator that has failed takes part in what is left, but reads and writes no more of it; and
+ * what is only open for reading is not written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, DEEDS };
 typedef struct scene {
     enum deed deed;
     int direct;
+    bool blocked; /* outputs are not open for writing; otherwise reading fails */
     char path[ARRAYS][100];
     io_count count;
 } scene;
@@ -48,8 +50,8 @@ static weir_array *make(const scene *s, wr_world *w, int which)
     weir_array *a;
     CHECK(!wr_array_create(w, s->path[which], &info, NULL, "", &a));
     CHECK(!weir_array_close(a));
-    CHECK(!wr_array_open(w, s->path[which], WEIR_READ | WEIR_WRITE,
-                         which ? "map=0" : "map=0;access=list;fault=eio:1", &a));
+    CHECK(!wr_array_open(w, s->path[which], s->blocked ? WEIR_READ : WEIR_READ | WEIR_WRITE,
+                         which || s->blocked ? "map=0" : "map=0;access=list;fault=eio:1", &a));
     return a;
 }
 
@@ -68,7 +70,8 @@ static void rank_body(wr_transport *t, void *user)
     io_count_next(w);
     CHECK(!act(s, x, &(weir_work){.memory = MEMORY, .direct = s->direct, .estimate = &e}));
     CHECK(e.calls > STEPS);
-    CHECK_FAILS(act(s, x, &(weir_work){.memory = MEMORY, .direct = s->direct}), WEIR_EIO, "");
+    CHECK_FAILS(act(s, x, &(weir_work){.memory = MEMORY, .direct = s->direct}),
+                s->blocked ? WEIR_EACCESS : WEIR_EIO, "");
     io_count_next(w);
     for (int i = 0; i < ARRAYS; i++) {
         CHECK(!weir_array_discard(x[i]));
@@ -94,6 +97,13 @@ int main(void)
                         s.direct, (long long)s.count.read[1].requests,
                         (long long)s.count.write[1].requests);
             CHECK(s.count.read[1].requests <= UNDER_WAY && !s.count.write[1].requests);
+        }
+    s.blocked = true;
+    for (s.deed = 0; s.deed < REDUCE; s.deed++)
+        for (s.direct = 0; s.direct < 2; s.direct++) {
+            s.count = (io_count){0};
+            CHECK(!wr_local_run(1, &tunables, rank_body, &s));
+            CHECK(!s.count.write[1].requests);
         }
     return 0;
 }
