@@ -180,6 +180,50 @@ static void test_many_files(void)
     }
 }
 
+/* The file of that name and its parts, all in this folder. */
+static int count_parts(const char *path)
+{
+    DIR *folder = opendir(".");
+    int count = 0;
+    CHECK(folder);
+    for (const struct dirent *e; (e = readdir(folder));)
+        count += !strncmp(e->d_name, path, strlen(path));
+    closedir(folder);
+    return count;
+}
+
+/* A file on three disks is removed with all its parts, by its name and when it is closed; one on a
+ * disk that is not there is not made, which all ranks are told. */
+static void test_striped(const char *path)
+{
+    MPI_File fh;
+    MPI_Info good = door_info("weir_storage=striped;weir_disks=.:.:.;striping_unit=10;"
+                              "weir_realms=disks;romio_cb_write=enable"),
+             bad = door_info("weir_storage=striped;weir_disks=.:no-such-disk");
+    for (int deletes = 0; deletes < 2; deletes++) {
+        int amode = everything | (deletes ? MPI_MODE_DELETE_ON_CLOSE : 0);
+        CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, amode, good, &fh));
+        use(fh, MPI_COMM_WORLD, deletes);
+        CHECK_EQUAL(count_parts(path), 4);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_OK(MPI_File_close(&fh));
+        if (!deletes) {
+            fh = open_on(MPI_COMM_WORLD, path, MPI_MODE_RDWR);
+            use(fh, MPI_COMM_WORLD, 3);
+            CHECK_OK(MPI_File_close(&fh));
+            if (door_rank == 0)
+                CHECK_OK(MPI_File_delete(path, MPI_INFO_NULL));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQUAL(count_parts(path), 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, everything, bad, &fh), MPI_ERR_NO_SUCH_FILE);
+    CHECK_EQUAL(count_parts(path), 0);
+    MPI_Info_free(&good);
+    MPI_Info_free(&bad);
+}
+
 /* What a command says on both its outputs; its status. */
 static int run(const char *command, char *said, size_t size)
 {
@@ -294,6 +338,7 @@ int main(int argc, char **argv)
     test_small_communicators();
     test_freed_communicator(door_path("freed"));
     test_many_files();
+    test_striped(door_path("striped"));
     test_children(door_path("children"));
     if (door_rank == 0)
         test_preloaded();
