@@ -16,6 +16,7 @@ enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */ };
 
 static char files[MOST_FILES][PATH_MAX], line[80];
 static volatile sig_atomic_t leads, count, waiting, caught;
+static int made; /* arrays, files or not */
 
 static void leave(void)
 {
@@ -95,20 +96,23 @@ void cli_interrupt_hold(const char *command)
     set_handlers(SIG_DFL, handle);
 }
 
-void cli_interrupt_guard(const char *path)
-{
-    char prefix[PATH_MAX];
-    if (leads && !find_prefix(path, prefix, sizeof prefix))
-        find_files(prefix);
-    waiting = 0;
-    if (caught)
-        handle(caught);
-}
-
 void cli_interrupt_release(void)
 {
     set_handlers(handle, SIG_DFL);
-    count = 0;
+    made = count = 0;
     if (caught)
         raise(caught);
+}
+
+void cli_interrupt_guard(const char *path)
+{
+    char prefix[PATH_MAX];
+    made += path != NULL;
+    if (leads && path && !find_prefix(path, prefix, sizeof prefix))
+        find_files(prefix);
+    waiting = 0;
+    if (!made)
+        cli_interrupt_release();
+    else if (caught)
+        handle(caught);
 }

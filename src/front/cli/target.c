@@ -60,7 +60,7 @@ static int folders_init(folders *f, const char *list)
         at += length;
     }
     free(here);
-    return to ? 0 : -1;
+    return to && f->count ? 0 : -1;
 }
 
 int cli_target_create(const char *command, const cli_target *target, const char *path,
@@ -78,7 +78,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
         cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);
-        cli_interrupt_guard(path);
+        cli_interrupt_guard(status ? NULL : path);
     }
     free(disks.text);
     return status;
