@@ -463,6 +463,8 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
     if (!code && mode != WEIR_READ && mode != (WEIR_READ | WEIR_WRITE))
         code =
             wr_fail(WEIR_EINVAL, "mode %d: arrays are opened to read, or to read and write", mode);
+    if (!code && !*path)
+        code = wr_fail(WEIR_EINVAL, "no name for an array");
     if (!code && world->transport->rank == 0)
         code = look(path, &s, &text);
     code = wr_council_agree(&world->council, code);

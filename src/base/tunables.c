@@ -189,12 +189,12 @@ static int set_hint(wr_tunables *tunables, const char *hint, size_t length)
     if (!length)
         return 0;
     if (length >= sizeof text)
-        return wr_fail(WEIR_EINVAL, "WEIR_HINTS: an entry is too long");
+        return wr_fail(WEIR_EINVAL, "hints: an entry is too long");
     memcpy(text, hint, length);
     text[length] = '\0';
     char *value = strchr(text, '=');
     if (!value)
-        return wr_fail(WEIR_EINVAL, "WEIR_HINTS: \"%.60s\" is not NAME=VALUE", text);
+        return wr_fail(WEIR_EINVAL, "hints: \"%.60s\" is not NAME=VALUE", text);
     char *end = value;
     while (end > text && isspace((unsigned char)end[-1]))
         end--;

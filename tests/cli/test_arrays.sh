@@ -132,8 +132,10 @@ cases_of_bad_collectives() {
     refuses 1 'memory' convert a.npy x.npy --memory 10
     refuses 2 'c8' convert c8.npy x.npy --dtype f8
     refuses 2 'too many elements' create x --shape 4000000000,4000000000 --grid 2,2
-    refuses 2 'more indices' get 'a.npy[1,2,3]'
+    refuses 2 '3 indices, but the array has 2' get 'a.npy[1,2,3]'
     refuses 2 '--disks must be' create x --shape 4,4 --grid 2,2 --disks :a
+    refuses 2 'no name for an array' info ''
+    refuses 2 'hints: "speed" is not NAME=VALUE' create x.npy --shape 4 --hints speed
     refuses 2 'no tunable is called speed' create x.npy --shape 4 --hints speed=1
     refuses 2 'No such file' create none/x.npy --shape 4
     claim "same(load('a.npy'), iota((4, 4), 'f8'))"
@@ -149,13 +151,15 @@ cases_of_bad_input() {
     cases_of_bad_arrays info ''
     cases_of_bad_arrays get ''
     cases_of_bad_arrays convert x.npy
-    refuses 2 'outside the array' get 'a.npy[4]'
+    refuses 2 'index 4 is outside dimension 0, which has 4;' get 'a.npy[4]'
+    refuses 2 'index -5 is outside dimension 1, which has 4;' get 'a.npy[::2, -5]'
     refuses 2 'step is 0' get 'a.npy[::0]' -o x.npy
-    refuses 2 'number is missing' get 'a.npy[x]'
-    refuses 2 'number is missing' get 'a.npy[,2]'
-    refuses 2 'not understood' get 'a.npy[1 2]'
+    refuses 2 'number is missing at character 2;' get 'a.npy[x]'
+    refuses 2 'number is missing at character 2;' get 'a.npy[,2]'
+    refuses 2 'not understood from character 4 on;' get 'a.npy[1 2]'
+    refuses 2 'not understood from character 6 on;' get 'a.npy[1,2,3...]'
     refuses 2 'index is missing' get 'a.npy[]'
-    refuses 2 'missing\|twice' get 'a.npy[...,...]'
+    refuses 2 '\.\.\. comes twice;' get 'a.npy[...,...]'
     refuses 2 '--dtype: must be' create x.npy --shape 4 --dtype f3
     refuses 2 '--dtype: must be' convert a.npy x.npy --dtype '>f4'
     refuses 2 '--shape: must be sizes' create x.npy --shape 4,,4
@@ -169,6 +173,9 @@ cases_of_bad_input() {
     refuses 2 'beyond' create x.npy --shape 4 --dtype i8 --fill 9223372036854775808
     refuses 2 '--fill: must be a whole number' create x.npy --shape 4 --dtype bool --fill yes
     refuses 2 '--fill: must be a number' create x.npy --shape 4 --fill 1j
+    refuses 2 '--fill: is beyond' create x.npy --shape 4 --fill -1e999
+    refuses 2 '--fill: is beyond' create x.npy --shape 4 --dtype f4 --fill 1e39
+    refuses 2 '--fill: is beyond' create x.npy --shape 4 --dtype f2 --fill 65520
     refuses 2 '--memory: must be a size' create x.npy --shape 4 --memory 1Q
     refuses 2 '--memory: needs a value' create x.npy --shape 4 --memory
     refuses 2 '--grid must be counts' create x --shape 4,4 --grid 0,1

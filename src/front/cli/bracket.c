@@ -2,23 +2,34 @@
 #include "bracket.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct parser {
     const char *text, *at;
+    const char *item; /* the one at hand */
     const char *problem;
 } parser;
 
 static char message[200];
 
-static void fail(parser *p, const char *what)
+__attribute__((format(printf, 2, 3))) static void fail(parser *p, const char *format, ...)
 {
-    if (!p->problem)
-        snprintf(message, sizeof message, "\"%.80s\": %s at character %d", p->text, what,
-                 (int)(p->at - p->text) + 1);
+    va_list arguments;
+    if (p->problem)
+        return;
+    int length = snprintf(message, sizeof message, "\"%.80s\": ", p->text);
+    va_start(arguments, format);
+    vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
+    va_end(arguments);
     p->problem = message;
+}
+
+static int position(const parser *p)
+{
+    return (int)(p->at - p->text) + 1;
 }
 
 static char peek(parser *p)
@@ -38,7 +49,7 @@ static int64_t number(parser *p)
     char *end;
     char first = peek(p);
     if (!isdigit((unsigned char)p->at[first == '-' || first == '+'])) {
-        fail(p, "a number is missing");
+        fail(p, "a number is missing at character %d", position(p));
         return 0;
     }
     int64_t value = strtoll(p->at, &end, 10);
@@ -74,7 +85,8 @@ static void set_index(parser *p, int64_t index, int64_t size, int d, cli_bracket
     out->step[d] = out->count[d] = 1;
     out->dropped[d] = true;
     if (out->lo[d] < 0 || out->lo[d] >= size)
-        fail(p, "the index before is outside the array");
+        fail(p, "index %.*s is outside dimension %d, which has %lld",
+             (int)strspn(p->item, "+-0123456789"), p->item, d, (long long)size);
 }
 
 static bool at_end_of_item(parser *p)
@@ -89,6 +101,7 @@ static void item(parser *p, int64_t size, int d, cli_bracket *out)
     bool given[3] = {false};
     int64_t value[3] = {0};
     int parts = 0;
+    p->item = p->at;
     for (bool more = true; more && parts < 3 && !p->problem; parts++) {
         given[parts] = peek(p) != ':' && (!parts || !at_end_of_item(p));
         if (given[parts])
@@ -127,25 +140,25 @@ static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
     if (!items)
         fail(p, "an index is missing");
     if (items - dots > out->dimensions)
-        fail(p, "more indices than the array has dimensions");
+        fail(p, "%d indices, but the array has %d dimensions", items - dots, out->dimensions);
     for (int i = 0, d = 0; i < items && !p->problem; i++) {
         peek(p);
-        if (!strncmp(p->at, "...", 3) && !seen) {
+        if (!strncmp(p->at, "...", 3)) {
+            if (seen)
+                fail(p, "... comes twice");
             p->at += 3;
             d += out->dimensions - (items - 1);
             seen = true;
-        } else if (d < out->dimensions) {
+        } else if (d < out->dimensions) { /* or the dots are not where they could be */
             item(p, shape[d], d, out);
             d++;
-        } else {
-            fail(p, "... comes twice");
         }
-        if (!p->problem && !at_end_of_item(p))
-            fail(p, "not understood");
-        p->at += !p->problem && *p->at == ',';
+        if (!at_end_of_item(p))
+            fail(p, "not understood from character %d on", position(p));
+        p->at += *p->at == ',';
     }
     if (!p->problem && (peek(p) != ']' || p->at[1]))
-        fail(p, "not understood");
+        fail(p, "not understood from character %d on", position(p));
 }
 
 const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *shape,

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ typedef union element {
     float f4[2];
     double f8[2];
 } element;
+
+static const char beyond[] = "is beyond what the type can hold";
 
 static int64_t signed_value(const element *e, int type)
 {
@@ -79,7 +82,7 @@ static const char *parse_integer(const char *text, int type, void *out)
         return "must be a whole number for this type";
     uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - !negative : UINT64_MAX >> (64 - bits);
     if (errno || size > most || (negative && !is_signed && size))
-        return "is beyond what the type can hold";
+        return beyond;
     store_integer(negative ? 0 - size : size, type, out);
     return NULL;
 }
@@ -91,6 +94,7 @@ static const char *parse_number(const char *text, bool complex, double part[2])
     char *end;
     const bool closed = complex && *text == '(';
     text += closed;
+    errno = 0;
     part[0] = strtod(text, &end);
     part[1] = 0;
     if (end == text || isspace((unsigned char)*text))
@@ -107,7 +111,19 @@ static const char *parse_number(const char *text, bool complex, double part[2])
     }
     if (closed && *end++ != ')')
         return problem;
-    return *end ? problem : NULL;
+    if (*end)
+        return problem;
+    return errno && (isinf(part[0]) || isinf(part[1])) ? beyond : NULL;
+}
+
+static bool fits(double part, int type)
+{
+    double kept = part;
+    if (type == WEIR_F2)
+        kept = cli_half_value(cli_half_of((float)part));
+    else if (type == WEIR_F4 || type == WEIR_C8)
+        kept = (double)(float)part;
+    return isfinite(kept) || !isfinite(part);
 }
 
 const char *cli_element_parse(const char *text, int type, void *out)
@@ -119,6 +135,8 @@ const char *cli_element_parse(const char *text, int type, void *out)
     element e = {.f8 = {part[0], part[1]}};
     if (problem)
         return problem;
+    if (!fits(part[0], type) || !fits(part[1], type))
+        return beyond;
     if (type == WEIR_F2)
         e.u2 = cli_half_of((float)part[0]);
     else if (type == WEIR_F4 || type == WEIR_C8)

@@ -1,4 +1,6 @@
 /* weir fill: all elements of an array become one value. */
+#include <stdio.h>
+
 #include "command.h"
 #include "element_text.h"
 #include "operator.h"
@@ -13,9 +15,12 @@ static const cli_option table[] = {CLI_OPERATOR(offsetof(options, how)), {0}};
 
 static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
 {
+    static char message[120];
     options *o = user;
     (void)out;
-    return cli_element_parse(o->text, in[0]->type, o->value);
+    const char *problem = cli_element_parse(o->text, in[0]->type, o->value);
+    snprintf(message, sizeof message, "value \"%.40s\": %s", o->text, problem ? problem : "");
+    return problem ? message : NULL;
 }
 
 static int apply(void *user, cli_operands *a, const weir_work *work)

@@ -30,7 +30,7 @@ const char *cli_parse_count(const char *text, void *out)
     int64_t value = 0;
     const char *end = "";
     if (parse_digits(text, &value, &end) || *end || value < 1 || value > 1000000)
-        return "must be a count";
+        return "must be a count from 1 to 1000000";
     *(int *)out = (int)value;
     return NULL;
 }

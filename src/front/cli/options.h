@@ -31,7 +31,7 @@ const char *cli_options_parse(int argc, char **argv, const cli_option *table, vo
                               int *arguments);
 
 const char *cli_parse_text(const char *text, void *out);    /* const char *, borrowed */
-const char *cli_parse_count(const char *text, void *out);   /* int, at least 1 */
+const char *cli_parse_count(const char *text, void *out);   /* int, 1 to 1000000 */
 const char *cli_parse_seed(const char *text, void *out);    /* cli_seed */
 const char *cli_parse_bytes(const char *text, void *out);   /* int64_t: 64M */
 const char *cli_parse_sizes(const char *text, void *out);   /* cli_sizes: 4096,4096, or () */
