@@ -189,13 +189,14 @@ void wr_panel_estimate(const wr_panel_shape *s, weir_estimate *out)
     const wr_panel_need *n = &s->need;
     const int64_t users_a = wr_min(s->grid[1], n->columns), users_b = wr_min(s->grid[0], n->rows);
     *out = (weir_estimate){.written = n->rows * n->columns * n->element, .memory = s->memory};
-    for (int64_t i = 0; i < s->steps; i++) {
+    for (int64_t i = 0; i < s->steps; i += s->panels) { /* by blocks: only the first panels stay */
         const position at = find_position(s, i);
-        const wr_span depth = wr_share(n->depth, at.panel, s->panels);
-        int64_t elements = at.new_a ? sum_blocks(s, 0, at.row) * users_a : 0;
-        elements += at.new_b ? sum_blocks(s, 1, at.column) * users_b : 0;
-        out->read += elements * (depth.hi - depth.lo) * n->element;
-        out->calls += at.new_a + at.new_b + ((i + 1) % s->panels == 0);
+        const wr_span first = wr_share(n->depth, at.panel, s->panels);
+        const int64_t rest = n->depth - (first.hi - first.lo);
+        const int64_t a = sum_blocks(s, 0, at.row) * users_a * (at.new_a ? n->depth : rest);
+        const int64_t b = sum_blocks(s, 1, at.column) * users_b * (at.new_b ? n->depth : rest);
+        out->read += (a + b) * n->element;
+        out->calls += 2 * (s->panels - 1) + at.new_a + at.new_b + 1;
     }
     wr_estimate_say(out, "blocks of %lld x %lld on a grid of %d x %d, %lld panel%s of %lld",
                     (long long)s->high, (long long)s->wide, s->grid[0], s->grid[1],
