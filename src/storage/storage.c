@@ -25,35 +25,30 @@ const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops
 /* An attempt interrupted so often in a row, with pauses after the first few, fails. */
 enum { STALLS = 1000, QUICK_STALLS = 8, STALL_US = 200 };
 
-/* `auto` by measurement, decision 004. */
-static const char *choose(const wr_tunables *tunables)
+/* A file that is there knows itself whether it is striped. `auto` by measurement, decision 004. */
+static const char *choose(const wr_storage *s, bool look)
 {
     static const char *const names[] = {
         [WR_STORAGE_AUTO] = "pool",   [WR_STORAGE_POSIX] = "posix",     [WR_STORAGE_POOL] = "pool",
         [WR_STORAGE_URING] = "uring", [WR_STORAGE_STRIPED] = "striped", [WR_STORAGE_MEM] = "mem"};
-    if (tunables->storage.which == WR_STORAGE_AUTO && tunables->direct.which == WR_SWITCH_ALWAYS)
+    int64_t which = s->tunables->storage.which;
+    enum wr_file_kind kind = WR_FILE_ABSENT;
+    if (look && which != WR_STORAGE_MEM)
+        kind = wr_stripes_look(s->path);
+    if (kind == WR_FILE_STRIPED) {
+        which = WR_STORAGE_STRIPED;
+    } else if (kind == WR_FILE_PLAIN && which == WR_STORAGE_STRIPED) {
+        wr_log_line(s->log, WR_LOG_INFO, "%s: the file is there, and not striped", s->path);
+        which = WR_STORAGE_AUTO;
+    }
+    if (which == WR_STORAGE_AUTO && s->tunables->direct.which == WR_SWITCH_ALWAYS)
         return "uring";
-    return names[tunables->storage.which];
+    return names[which];
 }
 
-/* A file that is there knows itself whether it is striped. */
-static const char *choose_for(const wr_storage *s)
+static int open_backend(wr_storage *s, int flags, bool look)
 {
-    const bool striped = s->tunables->storage.which == WR_STORAGE_STRIPED;
-    if (s->tunables->storage.which == WR_STORAGE_MEM)
-        return "mem";
-    enum wr_file_kind kind = wr_stripes_look(s->path);
-    if (kind == WR_FILE_STRIPED || !striped || kind == WR_FILE_ABSENT)
-        return kind == WR_FILE_STRIPED ? "striped" : choose(s->tunables);
-    wr_tunables plain = *s->tunables;
-    plain.storage.which = WR_STORAGE_AUTO;
-    wr_log_line(s->log, WR_LOG_INFO, "%s: the file is there, and not striped", s->path);
-    return choose(&plain);
-}
-
-static int open_backend(wr_storage *s, int flags, bool as_it_is)
-{
-    const char *name = as_it_is ? choose(s->tunables) : choose_for(s);
+    const char *name = choose(s, look);
     const wr_storage_ops *const *ops = wr_storage_backends;
     while (*ops && strcmp((*ops)->name, name) != 0)
         ops++;
@@ -126,7 +121,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     int code = (s->ranges = wr_range_table_new()) ? 0 : WEIR_ENOMEM;
     if (!code)
         code = options->members ? wr_joined_open(s, flags, options->members)
-                                : open_backend(s, flags, options->as_it_is);
+                                : open_backend(s, flags, !options->as_it_is);
     if (code) {
         free_storage(s);
         return code;
