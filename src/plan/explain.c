@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "pattern/cursor.h"
 #include "plan/balance.h"
+#include "plan/partners.h"
 #include "plan/realms.h"
 #include "weir/plan.h"
 
@@ -29,6 +30,7 @@ struct weir_plan {
     int64_t sieve_buffer;
     wr_want *wants;
     int64_t wants_count;
+    wr_partners partners;
     wr_custom_realms custom;
 };
 
@@ -110,7 +112,7 @@ static int survey(weir_plan *p, wr_summary *wanted)
     }
     if (per_node >= r->ranks)
         *wanted = node;
-    return 0;
+    return wr_partners_build(&p->partners, p->wants_count, p->wants);
 }
 
 /* The request's realms, which stay the caller's. */
@@ -160,6 +162,7 @@ void weir_plan_free(weir_plan *plan)
 {
     if (!plan)
         return;
+    wr_partners_release(&plan->partners);
     wr_free(plan->wants);
     wr_free(plan);
 }
@@ -191,88 +194,92 @@ typedef struct total {
     int64_t windows, rounds, calls, moved;
 } total;
 
-static void say_window(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+static void say_window(writer *w, const wr_windows *walk, const wr_window *window, int64_t number)
 {
     int64_t ranks = 0;
-    for (int64_t i = 0; i < p->wants_count; i++)
-        ranks += wr_want_touches(&p->wants[i], window->lo, window->hi);
+    for (int64_t i = 0; i < walk->count; i++)
+        ranks += wr_want_touches(&walk->wants[i], window->lo, window->hi);
     say(w, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes", (long long)number,
         (long long)window->lo, (long long)window->hi, window->method, window->reason,
         (long long)weir_pattern_pieces(window->cover),
         (long long)weir_pattern_bytes(window->cover));
-    if (p->plan.collective)
+    if (walk->plan->collective)
         say(w, ", %lld ranks", (long long)ranks);
-    say(w, "%s%s\n", p->in.direction == WR_WRITE && window->holes ? ", read first" : "",
-        p->in.direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
+    say(w, "%s%s\n", walk->in->direction == WR_WRITE && window->holes ? ", read first" : "",
+        walk->in->direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
 }
 
-typedef void visitor(writer *w, const weir_plan *p, const wr_window *window, int64_t number);
+/* What is said or drawn of a realm, if anything, and of each of its windows. */
+typedef struct visitor {
+    void (*realm)(writer *w, const weir_plan *p, const wr_windows *walk, int64_t i);
+    void (*window)(writer *w, const weir_plan *p, const wr_windows *walk, const wr_window *window);
+} visitor;
 
-/* Calls `visit` for each window of the walk over `realm`, which is freed; counts in *sum. */
-static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, visitor *visit,
+/* Visits each window of a walk, and ends it; counts in *sum. */
+static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, const visitor *visit,
                          writer *w)
 {
     wr_window window;
-    int64_t number = 0;
     int more;
-    for (; (more = wr_windows_next(walk, &window)) == 1; number++) {
+    while ((more = wr_windows_next(walk, &window)) == 1) {
         bool twice = p->in.direction == WR_WRITE && window.holes;
         sum->windows++;
         sum->calls += weir_pattern_pieces(window.cover) * (1 + twice);
         sum->moved += weir_pattern_bytes(window.cover) * (1 + twice);
-        visit(w, p, &window, number);
+        visit->window(w, p, walk, &window);
         wr_window_release(&window);
     }
-    sum->rounds = wr_max(sum->rounds, number);
+    sum->rounds = wr_max(sum->rounds, walk->number);
     wr_windows_release(walk);
     return more;
 }
 
-static int walk_realm(const weir_plan *p, int64_t i, total *sum, visitor *visit, writer *w)
+static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *visit, writer *w)
 {
     weir_pattern *realm;
     wr_windows walk;
     int code = wr_plan_realm(&p->plan, i, &realm);
     if (code)
         return code;
-    wr_want *wants = wr_alloc_array(wr_max(1, p->wants_count), sizeof *wants);
-    code = wants ? 0 : WEIR_ENOMEM;
-    if (wants) {
-        memcpy(wants, p->wants, (size_t)p->wants_count * sizeof *wants);
-        int64_t count = wr_wants_keep(realm, p->wants_count, wants);
+    wr_want *wants;
+    int64_t count;
+    code = wr_partners_find(&p->partners, realm, &wants, &count);
+    if (!code) {
         wr_windows_init(&walk, &p->in, &p->plan, realm, count, wants);
+        if (visit->realm)
+            visit->realm(w, p, &walk, i);
         code = visit_windows(p, &walk, sum, visit, w);
+        wr_free(wants);
     }
-    wr_free(wants);
     weir_pattern_free(realm);
     return code;
 }
 
-static void say_few_windows(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+static void say_few_windows(writer *w, const weir_plan *p, const wr_windows *walk,
+                            const wr_window *window)
 {
-    if (number < SHOWN)
-        say_window(w, p, window, number);
-    else if (number == SHOWN)
+    (void)p;
+    if (walk->number <= SHOWN)
+        say_window(w, walk, window, walk->number - 1);
+    else if (walk->number == SHOWN + 1)
         say(w, "  ...\n");
 }
 
-static void say_nothing(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+static void say_nothing(writer *w, const weir_plan *p, const wr_windows *walk,
+                        const wr_window *window)
 {
-    (void)w, (void)p, (void)window, (void)number;
+    (void)w, (void)p, (void)walk, (void)window;
 }
 
 /* A realm, and how much of it is wanted. */
-static int say_realm(writer *w, const weir_plan *p, int64_t i)
+static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int64_t i)
 {
-    weir_pattern *realm;
+    const weir_pattern *realm = walk->realm;
     int64_t lo, hi, data = 0;
-    int code = wr_plan_realm(&p->plan, i, &realm);
-    if (code)
-        return code;
     weir_pattern_bounds(realm, &lo, &hi);
-    for (int64_t k = 0; !p->plan.scattered && k < p->wants_count; k++)
-        data += wr_pattern_data_below(p->wants[k].pattern, hi) -
-                wr_pattern_data_below(p->wants[k].pattern, lo);
+    for (int64_t k = 0; !p->plan.scattered && k < walk->count; k++)
+        data += wr_pattern_data_below(walk->wants[k].pattern, hi) -
+                wr_pattern_data_below(walk->wants[k].pattern, lo);
     say(w, "realm %lld of rank %lld: ", (long long)i,
         (long long)wr_plan_place(&p->plan, i, p->in.ranks));
     if (p->plan.period)
@@ -285,16 +292,13 @@ static int say_realm(writer *w, const weir_plan *p, int64_t i)
     if (!p->plan.scattered)
         say(w, "; %lld wanted", (long long)data);
     say(w, "\n");
-    weir_pattern_free(realm);
-    return 0;
 }
 
 static int say_realms(writer *w, const weir_plan *p, total *sum)
 {
+    static const visitor visit = {say_realm, say_few_windows};
     for (int64_t i = 0; i < p->plan.aggregators; i++) {
-        int code = say_realm(w, p, i);
-        if (!code)
-            code = walk_realm(p, i, sum, say_few_windows, w);
+        int code = walk_realm(p, i, sum, &visit, w);
         if (code)
             return code;
     }
@@ -327,7 +331,8 @@ static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *s
     if (code)
         return code;
     wr_windows_init(&walk, &p->in, &plan, realm, 1, want);
-    code = visit_windows(p, &walk, sum, shown ? say_few_windows : say_nothing, w);
+    const visitor visit = {.window = shown ? say_few_windows : say_nothing};
+    code = visit_windows(p, &walk, sum, &visit, w);
     weir_pattern_free(realm);
     return code;
 }
@@ -438,11 +443,12 @@ static void draw_pattern(writer *w, const weir_plan *p, band b, const weir_patte
     }
 }
 
-static void draw_window(writer *w, const weir_plan *p, const wr_window *window, int64_t number)
+static void draw_window(writer *w, const weir_plan *p, const wr_windows *walk,
+                        const wr_window *window)
 {
+    const bool odd = walk->number % 2 == 0; /* its own is one less */
     bool sieve = !strcmp(window->method, "sieve");
-    band b = {w->row,
-              sieve ? (number & 1 ? "#e0a458" : "#c9822b") : (number & 1 ? "#7fb685" : "#4f8f57")};
+    band b = {w->row, sieve ? (odd ? "#e0a458" : "#c9822b") : (odd ? "#7fb685" : "#4f8f57")};
     draw(w, p, b, (wr_run){window->lo, window->hi});
 }
 
@@ -450,6 +456,7 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
 {
     writer w = {.text = text, .size = size};
     total sum = {0};
+    static const visitor visit = {.window = draw_window};
     int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
     long long height = (shown + 2 * realms + 1) * BAND + 30;
@@ -473,7 +480,7 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
         weir_pattern_free(realm);
         label(&w, row + 1, "windows", i);
         w.row = row + 1;
-        code = walk_realm(plan, i, &sum, draw_window, &w);
+        code = walk_realm(plan, i, &sum, &visit, &w);
         if (code)
             return code;
     }
