@@ -113,7 +113,9 @@ static void settle_set(weir_array *a)
 static int open_file(weir_array *a, const char *path, int mode, const char *hints,
                      const wr_members *members)
 {
-    wr_opening how = {.path = path, .mode = mode, .hints = hints, .members = members};
+    /* what is written together is read alone, too, so it must be there at once */
+    wr_opening how = {
+        .path = path, .mode = mode, .hints = hints, .members = members, .at_once = true};
     int code = wr_file_open_as(a->world, &how, &a->file);
     if (!code)
         wr_block_cache_new(a->file->port.tunables.cache, &a->cache); /* or there is none */

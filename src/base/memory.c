@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arith.h"
 #include "base/error.h"
@@ -78,6 +79,32 @@ void *wr_alloc_large(int64_t size)
     else
         madvise(memory, (size_t)size, MADV_HUGEPAGE); /* if not, it is only slower */
     return memory;
+}
+
+/* Huge pages would take memory for what is not touched. */
+void *wr_pages_alloc(int64_t size)
+{
+    void *memory = MAP_FAILED;
+    if (may_allocate())
+        memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        out_of_memory(size);
+        return NULL;
+    }
+    madvise(memory, (size_t)size, MADV_NOHUGEPAGE);
+    return memory;
+}
+
+void wr_pages_free(void *memory, int64_t size)
+{
+    if (memory)
+        munmap(memory, (size_t)size);
+}
+
+int64_t wr_page_bytes(void)
+{
+    return sysconf(_SC_PAGESIZE);
 }
 
 void *wr_alloc_array(int64_t count, size_t size)

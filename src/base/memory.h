@@ -25,6 +25,12 @@ int wr_grow(void **items, int64_t *room, int64_t need, size_t size);
 
 void wr_free(void *memory);
 
+/* `size` bytes, a multiple of a page, that are zero; a page takes memory once it is touched. NULL
+ * with WEIR_ENOMEM raised. */
+void *wr_pages_alloc(int64_t size);
+void wr_pages_free(void *memory, int64_t size);
+int64_t wr_page_bytes(void);
+
 /* For tests: the allocation after `skip` more ones on this thread fails, once; -1: none does. */
 void wr_alloc_fail_after(int64_t skip);
 

@@ -247,6 +247,16 @@ int wr_tunables_set_environment(wr_tunables *tunables)
     return code;
 }
 
+int wr_tunables_settle(wr_tunables *t)
+{
+    if (!t->write_behind.which)
+        return 0;
+    if (t->realms.which != WR_REALMS_EVEN && t->realms.which != WR_REALMS_PERSISTENT)
+        return wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
+    t->realms = (wr_choice){WR_REALMS_PERSISTENT, 0};
+    return 0;
+}
+
 static void print_choice(const wr_tunable *t, wr_choice choice, char *text, size_t size)
 {
     const char *c = t->choices;

@@ -31,12 +31,7 @@ enum wr_access {
     WR_ACCESS_NAIVE,
     WR_ACCESS_EXTENT
 };
-enum wr_exchange {
-    WR_EXCHANGE_AUTO,
-    WR_EXCHANGE_SHM,
-    WR_EXCHANGE_P2P,
-    WR_EXCHANGE_ALLTOALL
-};
+enum wr_exchange { WR_EXCHANGE_AUTO, WR_EXCHANGE_SHM, WR_EXCHANGE_P2P, WR_EXCHANGE_ALLTOALL };
 enum wr_realms {
     WR_REALMS_EVEN,
     WR_REALMS_STATIC,
@@ -75,13 +70,14 @@ typedef struct wr_tunables {
     wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy;
-    wr_choice sieve_unit; /* enum wr_sieve_unit */
-    wr_choice direct;     /* enum wr_switch */
-    wr_choice fault;      /* enum wr_fault */
-    wr_choice log;        /* enum wr_log_level */
+    wr_choice write_behind; /* 1: enabled */
+    wr_choice sieve_unit;   /* enum wr_sieve_unit */
+    wr_choice direct;       /* enum wr_switch */
+    wr_choice fault;        /* enum wr_fault */
+    wr_choice log;          /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, realm_block, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
-    int64_t prefetch, cache, map;
+    int64_t prefetch, cache, map, write_behind_memory;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, progress_nice;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
         trace[WR_TUNABLE_TEXT];
@@ -130,6 +126,10 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 
 /* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
+
+/* What one tunable means for another, once all are set: write_behind makes realms persistent.
+ * WEIR_EINVAL: they contradict each other. */
+int wr_tunables_settle(wr_tunables *tunables);
 
 /* Writes a tunable's value in the notation of the user, cut to fit. */
 int wr_tunables_get(const wr_tunables *tunables, const char *name, char *text, size_t size);

@@ -74,6 +74,12 @@ const wr_tunable wr_tunable_table[] = {
     {"cache", WR_SIZE, AT(cache), "", 0, INT64_MAX, "0", "array",
      "memory of each rank for data of an array that it has read alone, kept until written; what "
      "others write meanwhile is not seen"},
+    {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "engine",
+     "aggregators keep what collective calls write until sync, close, set_size, a collective read "
+     "or a full budget; with realms=persistent, which it brings. A promise that nobody accesses "
+     "the file alone, asks for its size or opens it again before"},
+    {"write_behind_memory", WR_SIZE, AT(write_behind_memory), "", 0, INT64_MAX, "64M", "engine",
+     "most memory of each process for what it keeps so of a file"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
     {"region_folder", WR_TEXT, AT(region_folder), "", 0, 0, "/dev/shm", "transport",

@@ -284,7 +284,9 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
 
 wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
 {
-    wr_outcome o = run(port, a);
+    wr_outcome o = {.code = wr_behind_flush(port)};
+    if (!o.code)
+        o = run(port, a);
     if (!o.code && a->whole)
         o.code = wr_port_demand_all(port, o.stop);
     return o;

@@ -484,6 +484,8 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     weir_error error;
     *count = 0;
     port->calls++;
+    if (!code && a->direction == WR_READ) /* nobody passes the entry before all have */
+        code = wr_behind_flush(port);
     say_entry(port, a, op, code);
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
     code = hear_entries(port, turn, &all);

@@ -40,6 +40,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     }
     in.custom = port->custom.count;
     in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
+    in.behind = in.behind && !in.custom;
     in.custom_hash = port->custom_hash;
     in.given = in.custom ? &port->custom : NULL;
     in.blind = direction == WR_WRITE && !port->can_read;
@@ -185,6 +186,12 @@ int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi)
     return forgive(wr_range_lock(port->storage, kind_of(port, shared), lo, hi, &waiter), shared);
 }
 
+int wr_port_try(wr_port *port, bool shared, int64_t lo, int64_t hi)
+{
+    int code = wr_range_try(port->storage, kind_of(port, shared), lo, hi);
+    return code == 1 ? WR_BUSY : forgive(code, shared);
+}
+
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
 {
     wr_range_unlock(port->storage, lo, hi);
@@ -201,19 +208,18 @@ static void unlock_runs(wr_port *port, const weir_pattern *cover, int64_t end)
 
 int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scattered)
 {
-    enum wr_lock_kind kind = kind_of(port, shared);
     int code = 0;
     wr_cursor c;
     wr_batch b;
     if (!scattered)
-        code = wr_range_try(port->storage, kind, w->lo, w->hi);
+        return wr_port_try(port, shared, w->lo, w->hi);
     wr_cursor_init(&c, w->cover);
-    while (scattered && !code && wr_cursor_next_run(&c, INT64_MAX, &b)) {
-        code = wr_range_try(port->storage, kind, b.offset, b.offset + b.run);
+    while (!code && wr_cursor_next_run(&c, INT64_MAX, &b)) {
+        code = wr_port_try(port, shared, b.offset, b.offset + b.run);
         if (code)
             unlock_runs(port, w->cover, b.offset);
     }
-    return code == 1 ? WR_BUSY : forgive(code, shared);
+    return code;
 }
 
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered)

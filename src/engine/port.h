@@ -3,6 +3,7 @@
 #define WR_ENGINE_PORT_H
 
 #include "engine/access.h"
+#include "engine/behind.h"
 #include "engine/hall.h"
 #include "pattern/cursor.h"
 #include "storage/map.h"
@@ -22,6 +23,7 @@ typedef struct wr_port {
     struct wr_cold *cold;    /* or NULL */
     bool cold_busy;          /* somebody reads by it */
     wr_clerk clerk;          /* uses it in the background */
+    wr_behind behind;        /* what this rank keeps as aggregator; with the storage held */
     wr_hall hall;            /* opened by the first collective call */
     wr_region requests;      /* patterns that do not fit a mailbox, during a call */
     int64_t in_flight;       /* bytes of the hall that count as memory for overlap */
@@ -121,6 +123,7 @@ int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *vali
 /* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write,
  * so that no plain write falls between another's read and its write. */
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
+int wr_port_try(wr_port *port, bool shared, int64_t lo, int64_t hi); /* or WR_BUSY */
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
 
 enum { WR_BUSY = 2 }; /* somebody holds the range: try again */

@@ -7,7 +7,7 @@ static int lock(const wr_call *c, wr_turn *turn, bool shared)
 {
     if (c->port->sole || turn->locked)
         return 0;
-    int code = wr_port_try_window(c->port, &turn->window, shared, c->plan->scattered);
+    int code = wr_port_try_window(c->port, &turn->window, shared, turn->scattered);
     turn->locked = !code;
     return code;
 }
@@ -23,7 +23,7 @@ static int move(const wr_call *c, wr_turn *turn, enum wr_direction direction, ch
         p->buffer = buffer;
         p->bell = c->bell;
         p->locked = direction == WR_WRITE && turn->locked ? &turn->window : NULL;
-        p->scattered = c->plan->scattered;
+        p->scattered = turn->scattered;
         if (!c->away || wr_passage_start(c->port, p))
             return wr_port_move(c->port, direction, cover, buffer, &turn->valid);
         turn->away = true;
@@ -41,7 +41,7 @@ void wr_turn_drop(const wr_call *c, wr_turn *turn)
     if (!turn->made)
         return;
     if (turn->locked)
-        wr_port_unlock_window(c->port, &turn->window, c->plan->scattered);
+        wr_port_unlock_window(c->port, &turn->window, turn->scattered);
     wr_window_release(&turn->window);
     turn->made = turn->locked = false;
 }
@@ -57,6 +57,8 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
             return code;
         }
         turn->made = true;
+        turn->kept = 0;
+        turn->scattered = wr_plan_is_scattered(c->plan, turn->window.lo, turn->window.hi);
         turn->valid = INT64_MAX;
     }
     code = write && turn->window.holes ? lock(c, turn, false) : 0;
@@ -73,13 +75,19 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
     return 1;
 }
 
+static int write(const wr_call *c, wr_turn *turn, char *buffer)
+{
+    if (c->in->behind)
+        return wr_behind_put(c->port, turn->window.cover, buffer, &turn->kept);
+    int code = lock(c, turn, true);
+    return code ? code : move(c, turn, WR_WRITE, buffer);
+}
+
 int wr_turn_close(const wr_call *c, wr_turn *turn, char *buffer, bool spoiled)
 {
     int code = 0;
     if (c->a->direction == WR_WRITE && !spoiled) {
-        code = lock(c, turn, true);
-        if (!code)
-            code = move(c, turn, WR_WRITE, buffer);
+        code = write(c, turn, buffer);
         if (code == WR_BUSY || code == WR_AWAY)
             return code;
     }

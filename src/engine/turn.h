@@ -6,6 +6,8 @@
  * to its writing; one without is held together with other writers while it is written, so that it
  * does not fall between the reading and the writing of somebody else's.
  *
+ * With write-behind nothing is read, and closing keeps the data (behind.h).
+ *
  * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in
  * the background: then the functions return WR_AWAY and are called again, and a write's lock is let
  * go when the storage is done, not when the aggregator comes to know. */
@@ -21,8 +23,10 @@ typedef struct wr_turn {
     wr_window window;
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;
-    char *own; /* where the data are if not in the window's buffer; or NULL */
-    bool away; /* the storage has it */
+    bool scattered; /* other aggregators' bytes lie between those of the window */
+    char *own;      /* where the data are if not in the window's buffer; or NULL */
+    bool away;      /* the storage has it */
+    int64_t kept;   /* data of the cover that are kept, by write-behind */
     wr_passage passage;
 } wr_turn;
 

@@ -42,12 +42,13 @@ static int64_t count_cores(void)
 /* The world's tunables, which hold the environment, and hints, which are weaker. */
 static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
 {
+    int code = 0;
     *out = w->tunables;
-    if (!hints)
-        return 0;
-    wr_tunables_init(out);
-    int code = wr_tunables_set_hints(out, hints);
-    if (!code)
+    if (hints) {
+        wr_tunables_init(out);
+        code = wr_tunables_set_hints(out, hints);
+    }
+    if (!code && hints)
         code = wr_tunables_set_environment(out);
     out->ranks_per_node = w->tunables.ranks_per_node;
     return code;
@@ -59,6 +60,10 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
     bool several = how->members && how->members->count;
     int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
+    if (how->at_once)
+        a->tunables.write_behind.which = 0;
+    if (!code)
+        code = wr_tunables_settle(&a->tunables);
     if (!code)
         code = wr_stripes_folder(several ? how->members->member[0].path : how->path, &a->tunables,
                                  folder, sizeof folder);
@@ -93,6 +98,7 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
 static void settle(wr_port *p, const agreed *a)
 {
     p->tunables = a->tunables;
+    wr_behind_init(&p->behind, a->tunables.write_behind_memory);
     for (int i = 0; i < 2; i++)
         p->price[i] =
             (wr_price){a->facts.cost[i].call_ns, a->facts.cost[i].mib_ns, a->facts.cost[i].scaling};
@@ -180,6 +186,7 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
 /* Everything but the memory of the file itself, by local actions. */
 static void let_go(weir_file *f)
 {
+    wr_behind_release(&f->port.behind);
     wr_map_close(&f->port.map);
     wr_cold_close(f->port.cold);
     f->port.cold = NULL;
@@ -196,6 +203,8 @@ static void evict(wr_lodger *lodger)
 {
     weir_file *f = (weir_file *)(void *)lodger;
     wr_file_finish(f, true);
+    if (f->port.storage && wr_behind_flush_last(&f->port)) /* close returns an error anyway */
+        wr_log_line(&f->port.world->log, WR_LOG_ERROR, "%s", weir_error_last()->text);
     let_go(f);
     f->port.world = NULL;
 }
@@ -232,6 +241,14 @@ int wr_file_settle(weir_file *f)
     if (!code)
         wr_port_settle(&f->port);
     return code;
+}
+
+/* [collective] What aggregators keep gets into the file. */
+static int flush(weir_file *f)
+{
+    if (!f->port.tunables.write_behind.which)
+        return 0;
+    return wr_council_agree(&f->port.channel, wr_behind_flush(&f->port));
 }
 
 int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
@@ -273,11 +290,15 @@ int weir_file_close(weir_file *file)
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
     wr_file_finish(file, false);
     wr_clerk_dismiss(&file->port);
-    int begun = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
+    int lost = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
     weir_error error = *weir_error_last();
+    if (wr_behind_flush(&file->port) && !lost) {
+        error = *weir_error_last();
+        lost = error.code;
+    }
     wr_channel_barrier(&file->port.channel, &waiter);
     int code = wr_storage_close(file->port.storage);
-    if (begun)
+    if (lost)
         code = wr_error_raise(&error);
     file->port.storage = NULL;
     code = wr_council_agree(&file->port.channel, code);
@@ -402,7 +423,8 @@ int weir_file_get_size(weir_file *file, int64_t *size)
     if (check_alive(file))
         return WEIR_ETRANSPORT;
     wr_transport_idle(file->port.world->transport);
-    return wr_storage_get_size(file->port.storage, size);
+    int code = wr_behind_flush(&file->port);
+    return code ? code : wr_storage_get_size(file->port.storage, size);
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */
@@ -423,6 +445,8 @@ static int agree_on_size(weir_file *file, int64_t size)
 static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
 {
     int code = agree_on_size(file, size);
+    if (!code)
+        code = flush(file);
     if (code)
         return code;
     pthread_mutex_lock(&file->port.moving);
@@ -446,9 +470,12 @@ int weir_file_sync(weir_file *file)
 {
     if (wr_file_settle(file))
         return WEIR_ETRANSPORT;
+    int code = wr_behind_flush(&file->port);
+    weir_error error = *weir_error_last();
     pthread_mutex_lock(&file->port.moving);
-    int code = wr_storage_sync(file->port.storage);
+    int unsynced = wr_storage_sync(file->port.storage);
     pthread_mutex_unlock(&file->port.moving);
+    code = code ? wr_error_raise(&error) : unsynced;
     return wr_council_agree(&file->port.channel, code);
 }
 
@@ -458,12 +485,19 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         return WEIR_ETRANSPORT;
     wr_transport *t = file->port.world->transport;
     wr_tunables tunables = {0};
+    int lost = flush(file); /* what is kept depends on them */
+    if (lost)
+        return lost;
     if (!code && t->rank == 0)
         code = mix_hints(file->port.world, hints, &tunables);
+    if (!code && t->rank == 0)
+        code = wr_tunables_settle(&tunables);
     code = wr_council_agree(&file->port.channel, code);
     if (!code)
         code = wr_council_tell(&file->port.channel, &tunables, sizeof tunables);
-    if (!code)
-        file->port.tunables = tunables;
-    return code;
+    if (code)
+        return code;
+    file->port.tunables = tunables;
+    wr_behind_init(&file->port.behind, tunables.write_behind_memory);
+    return 0;
 }

@@ -37,6 +37,7 @@ typedef struct wr_opening {
     const char *hints; /* NULL or NAME=VALUE;..., weaker than the environment; rank 0's count */
     int64_t same;      /* whatever else must be equal on all ranks */
     int code;          /* != 0: this rank cannot take part, so none does */
+    bool at_once;      /* write_behind is not obeyed */
     const wr_members *members; /* NULL: path is one file; otherwise it is only their name */
 } wr_opening;
 

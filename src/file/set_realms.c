@@ -64,7 +64,10 @@ int weir_file_set_realms(weir_file *file, int count, const weir_pattern *const *
     int code = wr_file_settle(file);
     if (code)
         return code;
-    code = take_realms(port->world->transport, &given, realms, &taken);
+    if (port->tunables.write_behind.which)
+        code = wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
+    else
+        code = take_realms(port->world->transport, &given, realms, &taken);
     code = wr_council_agree(&port->channel, code);
     const uint64_t hash = code ? 0 : hash_of(&taken);
     if (!code)

@@ -155,11 +155,12 @@ static int make_next(wr_windows *w, wr_window *out)
     const wr_method *method = wr_method_of(w->in);
     int code = method->choose(w, out->lo, out->hi, &out->reason);
     out->method = code == 1 ? "sieve" : "list";
-    out->reason = w->in->blind ? "the file cannot be read" : out->reason;
+    if (wr_plan_is_exact(w->in))
+        out->reason = w->in->behind ? "written behind" : "the file cannot be read";
     if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, wr_method_gap(w), out);
-        while (code == 1 && w->in->blind && out->hi - out->lo > 1) {
+        while (code == 1 && wr_plan_is_exact(w->in) && out->hi - out->lo > 1) {
             out->hi = out->lo + (out->hi - out->lo) / 2;
             code = wr_union_list(w, 0, out);
         }

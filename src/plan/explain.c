@@ -136,6 +136,8 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
         code = wr_tunables_set_hints(&tunables, request->hints);
     if (!code)
         code = wr_tunables_set_environment(&tunables);
+    if (!code)
+        code = wr_tunables_settle(&tunables);
     if (code)
         return code;
     weir_plan *p = wr_alloc(sizeof *p);

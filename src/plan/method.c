@@ -149,5 +149,5 @@ const wr_method wr_methods[] = {
 
 const wr_method *wr_method_of(const wr_plan_input *in)
 {
-    return &wr_methods[in->blind ? WR_ACCESS_LIST : in->access];
+    return &wr_methods[wr_plan_is_exact(in) ? WR_ACCESS_LIST : in->access];
 }

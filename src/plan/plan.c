@@ -165,6 +165,7 @@ wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables
         .collective = t->collective[direction].which,
         .access = t->access[direction].which,
         .access_extent = t->access[direction].number,
+        .behind = direction == WR_WRITE && t->write_behind.which,
         .exchange = t->exchange.which,
         .window = t->window,
         .buffer = t->cb_buffer_size,
@@ -313,6 +314,8 @@ static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
         return WR_TUNED_NEVER;
     if (in->wanted.active == 0)
         return WR_NOTHING_WANTED;
+    if (in->behind)
+        return WR_WRITTEN_BEHIND;
     if (in->direction == WR_WRITE && !in->wanted.apart)
         return WR_MAY_OVERLAP;
     return plan->price_together < plan->price_alone ? WR_CHEAPER_TOGETHER : WR_CHEAPER_ALONE;
@@ -325,6 +328,7 @@ static const struct {
     [WR_TUNED_ALWAYS] = {true, "collective=always"},
     [WR_TUNED_NEVER] = {false, "collective=never"},
     [WR_NOTHING_WANTED] = {false, "nothing is wanted"},
+    [WR_WRITTEN_BEHIND] = {true, "written behind"},
     [WR_MAY_OVERLAP] = {true, "writes are not known to be apart"},
     [WR_CHEAPER_TOGETHER] = {true, "cheaper together"},
     [WR_CHEAPER_ALONE] = {false, "cheaper alone"},

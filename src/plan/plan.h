@@ -72,7 +72,8 @@ typedef struct wr_plan_input {
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t shared; /* 1: all ranks can meet in shared memory */
     int64_t window, buffer;
-    int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
+    int64_t behind; /* 1: written later, by who has it then: nothing but what is wanted, together */
+    int64_t blind;  /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
     int64_t custom, custom_hash;   /* realms given by the caller, how many and which */
@@ -99,6 +100,7 @@ enum wr_reason {
     WR_TUNED_NEVER,
     WR_NOTHING_WANTED,
     WR_MAY_OVERLAP,
+    WR_WRITTEN_BEHIND,
     WR_CHEAPER_TOGETHER,
     WR_CHEAPER_ALONE
 };
@@ -163,6 +165,12 @@ bool wr_plan_may_look(const wr_plan_input *in);
 /* Whether it then reads best from mapped pages: where pieces are small. */
 bool wr_plan_may_map(const wr_plan_input *in);
 
+/* Whether a cover must hold what is wanted and nothing else. */
+static inline bool wr_plan_is_exact(const wr_plan_input *in)
+{
+    return in->blind || in->behind;
+}
+
 /* Of all the input's fields. */
 uint64_t wr_plan_input_hash(const wr_plan_input *in);
 
@@ -172,6 +180,9 @@ static inline int64_t wr_plan_block(const wr_plan *plan, int64_t i)
     int64_t rest = plan->period - i * plan->block;
     return plan->period && rest < plan->block ? rest : plan->block;
 }
+
+/* Whether [lo, hi), which begins with a byte of one realm, may have bytes of others. */
+bool wr_plan_is_scattered(const wr_plan *plan, int64_t lo, int64_t hi);
 
 /* Realm i as a pattern: all of [lo, hi) that belongs to it, and perhaps more. */
 int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);

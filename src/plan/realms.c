@@ -132,6 +132,18 @@ const wr_realm_rule wr_realm_rules[] = {
     {0},
 };
 
+/* The number of the block that a byte lies in. */
+static int64_t block_of(const wr_plan *plan, int64_t offset)
+{
+    int64_t round = wr_div_floor(offset - plan->base, plan->period);
+    return round * plan->aggregators + (offset - plan->base - round * plan->period) / plan->block;
+}
+
+bool wr_plan_is_scattered(const wr_plan *plan, int64_t lo, int64_t hi)
+{
+    return plan->scattered && (!plan->period || block_of(plan, lo) != block_of(plan, hi - 1));
+}
+
 static int make_regular(const wr_plan *plan, int64_t i, weir_pattern **out)
 {
     int64_t first = plan->base + i * plan->block;

@@ -111,6 +111,12 @@ static void random_hints(rng *r, scene *s)
              (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
              (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
              rng_chance(r, 20) ? "poll" : "thread");
+    s->behind = strstr(s->hints, "realms=persistent") && rng_chance(r, 50);
+    size_t used = strlen(s->hints);
+    if (s->behind)
+        snprintf(s->hints + used, sizeof s->hints - used,
+                 ";write_behind=enable;write_behind_memory=%lld",
+                 (long long)(rng_chance(r, 50) ? rng_within(r, 0, 60000) : 1 << 26));
     wr_tunables_init(&s->tunables);
     s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
 }
@@ -220,6 +226,8 @@ void scene_run(scene *s, wr_world *w)
             finish(&s->calls[k], &s->calls[k].part[rank], &pending[k]);
         if (!c->together)
             CHECK(!wr_agree(w->transport, 0, 0));
+        if (!c->together && s->behind)
+            CHECK(!weir_file_sync(f));
         if (c->form == WR_BLOCKING)
             p->code = run_blocking(f, c, p);
         if (c->form == WR_SPLIT)

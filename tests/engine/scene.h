@@ -32,6 +32,7 @@ typedef struct scene {
     int ranks;
     const char *storage; /* backend, perhaps with hints of its own behind it */
     char hints[512], path[300];
+    bool behind;          /* writes are kept, until there is a sync */
     wr_tunables tunables; /* of the world */
     call calls[CALLS];
     char file[FILE_BYTES]; /* what it must hold in the end */
