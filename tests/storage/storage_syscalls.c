@@ -130,7 +130,7 @@ static void test_retries(void)
     static const char *const all[] = {"storage=posix",
                                       "storage=pool",
                                       "storage=mem",
-                                      "storage=" STRIPED,
+                                      ("storage=" STRIPED),
                                       "storage=posix;direct=always",
                                       "storage=pool;direct=always;io_threads=3"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
