@@ -123,7 +123,7 @@ large() {
 small() {
     ranks=$1 access=collective
     prepare small-$ranks
-    for shape in 2,9 1,1 3,0; do
+    for shape in 2,9 1,1 3,0 0,3; do
         run create x-$shape.npy --shape $shape --random 5 --dtype f4
         run create y-$shape.npy --shape ${shape#*,},2 --dtype f4 --iota
         run transpose x-$shape.npy t-$shape.npy
@@ -142,6 +142,13 @@ small() {
         claim "told_of('reduce-$shape', load('x-$shape.npy'))"
         claim "same(load('c-$shape.npy'), np.full(($shape), 7, 'f4'))"
     done
+    run create point.npy --shape '()' --fill 3
+    run transpose point.npy turned.npy
+    run copy turned.npy filled.npy
+    run fill filled.npy 4
+    run reduce turned.npy --json >point
+    claim "same(load('turned.npy'), np.array(3.)) and same(load('filled.npy'), np.array(4.))"
+    claim "told_of('point', load('turned.npy'))"
     run create square.npy --shape 7,7 --dtype f8 --order F --random 1
     run laplace square.npy square.npy --overwrite --tolerance 0.01 >told
     claim "same(load('square.npy'), laplace(random(1, (7, 7), 'f8'), 0, 0.01), 'F')"

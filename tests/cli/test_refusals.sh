@@ -68,6 +68,9 @@ cases_of_words() {
     refuses 2 '--access: must be collective or direct' transpose a.npy x.npy --access both
     refuses 2 'takes two arrays' transpose a.npy
     refuses 2 'takes matrices' matmul a.npy c8.npy x.npy
+    refuses 2 'takes matrices' matmul point.npy point.npy x.npy
+    refuses 2 'point.npy is not a matrix' laplace point.npy x.npy
+    refuses 2 'point.npy is not a matrix' median point.npy x.npy
     refuses 2 'three matrices' matmul a.npy a.npy
     refuses 2 '--layout: must be' matmul a.npy a.npy x.npy --layout rows
     refuses 2 '--iterations: must be a count' laplace a.npy x.npy --iterations 0
@@ -125,6 +128,7 @@ bad() {
     make_bad_arrays
     run create i4.npy --shape 4,4 --dtype i4
     run create long.npy --shape 5,4
+    run create point.npy --shape '()'
     run create big.npy --shape 300,300 --iota
     cp -r . ../kept
     cases_of_$2
