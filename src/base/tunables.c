@@ -251,8 +251,14 @@ int wr_tunables_settle(wr_tunables *t)
 {
     if (!t->write_behind.which)
         return 0;
-    if (t->realms.which != WR_REALMS_EVEN && t->realms.which != WR_REALMS_PERSISTENT)
+    switch (t->realms.which) {
+    case WR_REALMS_EVEN:
+    case WR_REALMS_CYCLIC:
+    case WR_REALMS_PERSISTENT:
+        break;
+    default:
         return wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
+    }
     t->realms = (wr_choice){WR_REALMS_PERSISTENT, 0};
     return 0;
 }

@@ -127,8 +127,8 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 /* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
 
-/* What one tunable means for another, once all are set: write_behind makes realms persistent.
- * WEIR_EINVAL: they contradict each other. */
+/* What one tunable means for another, once all are set: write_behind makes realms persistent that
+ * are even or cyclic. WEIR_EINVAL: they contradict each other. */
 int wr_tunables_settle(wr_tunables *tunables);
 
 /* Writes a tunable's value in the notation of the user, cut to fit. */

@@ -252,6 +252,19 @@ static void test_realm_keys(void)
     check_value("realm_align", "2097152");
 }
 
+static void test_settling(void)
+{
+    wr_tunables_init(&t);
+    CHECK(!wr_tunables_settle(&t));
+    check_value("realms", "even");
+    CHECK(!wr_tunables_set_hints(&t, "write_behind=enable;romio_cb_fr_type=4096"));
+    CHECK(!wr_tunables_settle(&t));
+    check_value("realms", "persistent");
+    check_value("realm_block", "4096");
+    CHECK(!wr_tunables_set(&t, "realms", "disks"));
+    CHECK_FAILS(wr_tunables_settle(&t), WEIR_EINVAL, "needs realms=persistent");
+}
+
 static void test_later_wins(void)
 {
     wr_tunables_init(&t);
@@ -288,6 +301,7 @@ int main(void)
     test_hints();
     test_pairs();
     test_realm_keys();
+    test_settling();
     test_later_wins();
     return 0;
 }

@@ -335,7 +335,7 @@ static void contrary_body(wr_transport *t, void *user)
     weir_file *f;
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK_FAILS(wr_file_open(w, path, WEIR_WRITE | WEIR_CREATE,
-                             "storage=mem;write_behind=enable;realms=cyclic", &f),
+                             "storage=mem;write_behind=enable;realms=static", &f),
                 WEIR_EINVAL, "needs realms=persistent");
     wr_world_release(w);
 }
