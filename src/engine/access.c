@@ -105,9 +105,10 @@ int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, ch
     return bytes;
 }
 
-void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
-                  char *window, char *packed, wr_window range)
+int64_t wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
+                     char *window, char *packed, wr_window range)
 {
+    const char *first = packed;
     wr_meet meet;
     wr_meeting m;
     start(want, cover, range.lo, range.hi, &meet);
@@ -119,6 +120,7 @@ void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_p
             wr_copy_batch(packed, window + m.b, (wr_strides){m.b_step, m.run}, m.run, m.count);
         packed += m.run * m.count;
     }
+    return packed - first;
 }
 
 char *wr_access_run(const wr_access_request *a, int64_t lo, int64_t hi)

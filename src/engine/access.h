@@ -43,9 +43,10 @@ void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char 
 int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
                        int64_t lo, int64_t hi);
 
-/* The same data, which another rank packed by wr_access_pack, to or from the window. */
-void wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
-                  char *window, char *packed, wr_window range);
+/* The same data, which another rank packed by wr_access_pack, to or from the window; returns how
+ * many bytes. */
+int64_t wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
+                     char *window, char *packed, wr_window range);
 
 /* Where the bytes [lo, hi) of the file are in memory, if the rank has all of them in one run; or
  * NULL. */

@@ -11,7 +11,7 @@ _Static_assert(sizeof(weir_error) <= WR_LANE, "an error fits a lane");
 
 static bool by_messages(const wr_channel *c)
 {
-    return c->world->transport->nodes > 1;
+    return !c->inner && c->world->transport->nodes > 1;
 }
 
 static char *own_lane(const wr_channel *c)
@@ -35,27 +35,27 @@ int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int
         return wr_allreduce(t, c->tag, reduction, count, values);
     memcpy(own_lane(c), values, bytes);
     uint32_t turn = exchange(c);
-    for (int rank = 0; rank < t->size; rank++) {
+    for (int rank = 0; rank < t->local_size; rank++) {
         int64_t theirs[WR_COUNCIL_VALUES];
         memcpy(theirs, wr_channel_lane(c, turn, rank), bytes);
-        for (int i = 0; rank != t->rank && i < count; i++)
+        for (int i = 0; rank != t->local_rank && i < count; i++)
             wr_combine(reduction, &values[i], theirs[i]);
     }
     return 0;
 }
 
-/* Nobody else speaks, so all lanes are rank 0's. */
+/* Nobody else speaks, so all lanes are the first rank's. */
 int wr_council_tell(wr_channel *c, void *data, int64_t bytes)
 {
     wr_transport *t = c->world->transport;
     if (by_messages(c))
         return wr_broadcast(t, c->tag, data, bytes);
     for (int64_t at = 0, part; at < bytes; at += part) {
-        part = wr_min(bytes - at, (int64_t)t->size * WR_LANE);
-        if (t->rank == 0)
+        part = wr_min(bytes - at, (int64_t)t->local_size * WR_LANE);
+        if (t->local_rank == 0)
             memcpy(wr_channel_lane(c, c->turn, 0), (char *)data + at, (size_t)part);
         uint32_t turn = exchange(c);
-        if (t->rank)
+        if (t->local_rank)
             memcpy((char *)data + at, wr_channel_lane(c, turn, 0), (size_t)part);
     }
     return 0;
@@ -76,11 +76,11 @@ int wr_council_agree(wr_channel *c, int code)
         memcpy(own_lane(c), &said.code, sizeof said.code); /* the first member */
     }
     uint32_t turn = exchange(c);
-    for (int rank = 0; rank < t->size; rank++) {
+    for (int rank = 0; rank < t->local_size; rank++) {
         const char *lane = wr_channel_lane(c, turn, rank);
         memcpy(&said.code, lane, sizeof said.code);
         if (said.code > 0) /* no code: the lane of another kind of call */
-            return wr_fail(WEIR_EDISAGREE, "rank %d makes another collective call", rank);
+            return wr_fail(WEIR_EDISAGREE, "rank %d makes another collective call", t->local[rank]);
         if (said.code) {
             memcpy(&said, lane, sizeof said);
             return wr_error_raise(&said);
@@ -93,7 +93,7 @@ int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
 {
     char name[WR_REGION_NAME] = "";
     wr_region region = {0};
-    bool first = c->world->transport->rank == 0;
+    bool first = c->world->transport->local_rank == 0;
     if (first && !code)
         code = wr_segment_create(c->world->tunables.region_folder, bytes, name, &region);
     bool created = first && !code;

@@ -1,5 +1,6 @@
 /* Collective operations on a channel: by its mailboxes where all ranks share a node, otherwise by
- * messages. As wr_allreduce, wr_broadcast and wr_agree of the transport, and in their words. */
+ * messages. As wr_allreduce, wr_broadcast and wr_agree of the transport, and in their words; on an
+ * inner channel they concern the ranks of the node, whose first stands for rank 0. */
 #ifndef WR_ENGINE_COUNCIL_H
 #define WR_ENGINE_COUNCIL_H
 

@@ -82,6 +82,7 @@ wr_channel wr_channel_inner(const wr_channel *c)
     char *base = (char *)c->barrier + half_bytes(c->world->transport);
     wr_channel inner = *c;
     inner.turn = 0;
+    inner.inner = true;
     inner.barrier = (wr_barrier *)(void *)base;
     inner.lanes = base + sizeof(wr_barrier);
     return inner;

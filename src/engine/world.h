@@ -41,6 +41,7 @@ typedef struct wr_channel {
     uint32_t turn; /* mailboxes exchanged so far; its parity names the bank in use */
     wr_barrier *barrier;
     char *lanes; /* bank, then local rank */
+    bool inner;  /* of the node's ranks only */
 } wr_channel;
 
 typedef struct wr_world {
@@ -92,8 +93,8 @@ enum { WR_CHANNEL_WORDS = WR_MAX_CHANNELS / 64 };
 void wr_channels_taken(wr_world *world, int64_t *words);
 int wr_channel_take(wr_world *world, const int64_t *words, wr_channel *out);
 
-/* Another one beside it, for who must not disturb its mailboxes; it has the same tags, and closes
- * with it. */
+/* Another one beside it, of the node's ranks only, for who must not disturb its mailboxes; it
+ * closes with it. */
 wr_channel wr_channel_inner(const wr_channel *channel);
 
 /* Local. When a number is free again on all ranks follows from open being collective. */

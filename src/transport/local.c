@@ -83,6 +83,7 @@ static int send_local(wr_transport *t, wr_parcel to, int tag, bool when_received
     if (!m)
         return WEIR_ENOMEM;
     m->data = (char *)(m + 1);
+    wr_transport_count(t, to.rank, tag, to.bytes);
     if (to.bytes)
         memcpy(m->data, to.data, (size_t)to.bytes);
     pthread_mutex_lock(&h->lock);

@@ -81,6 +81,7 @@ static int start(wr_request *r, int64_t bytes)
 static int send_mpi(wr_transport *t, wr_parcel to, int tag, bool when_received, wr_request *r)
 {
     int code = start(r, to.bytes);
+    wr_transport_count(t, to.rank, tag, to.bytes);
     for (int64_t i = 0; !code && i < r->parts; i++) {
         const char *data = (const char *)to.data + i * part_bytes;
         int bytes = (int)wr_min(part_bytes, to.bytes - i * part_bytes);

@@ -126,8 +126,12 @@ static bool all_sent(exchange *e)
 static bool barrier_over(exchange *e)
 {
     wr_transport *t = e->t;
-    for (e->step = e->step ? e->step : 1; e->step < t->size; e->step *= 2) {
-        int up = (t->rank + e->step) % t->size, down = (t->rank - e->step + t->size) % t->size;
+    const int *group = e->x->group;
+    int own = group ? e->x->own : t->rank, size = group ? e->x->count : t->size;
+    for (e->step = e->step ? e->step : 1; e->step < size; e->step *= 2) {
+        int up = (own + e->step) % size, down = (own - e->step + size) % size;
+        up = group ? group[up] : up;
+        down = group ? group[down] : down;
         int tag = e->x->tag + TAG_BARRIER;
         if (!e->waiting) {
             note(e, t->ops->send(t, (wr_parcel){up, 1, &e->token[0]}, tag, false, &e->up));

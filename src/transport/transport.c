@@ -13,7 +13,7 @@
 enum {
     TAG_REDUCE,
     TAG_BROADCAST,
-    TAG_SPARSE,
+    TAG_SPARSE = WR_TAG_EXCHANGE,
     TAG_SPARSE_ODD,
     TAG_SPARSE_REST,
     TAG_BARRIER,
@@ -43,6 +43,9 @@ void wr_transport_place(wr_transport *t, int *numbers)
             t->local_rank = start[t->node] - t->local_first;
         t->by_node[start[numbers[i]]++] = i;
     }
+    t->leaders = start;
+    for (int i = t->size - 1; i >= 0; i--)
+        t->leaders[t->node_of[i]] = i;
 }
 
 void wr_transport_close(wr_transport *t)

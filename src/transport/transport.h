@@ -10,6 +10,7 @@
 #ifndef WR_TRANSPORT_TRANSPORT_H
 #define WR_TRANSPORT_TRANSPORT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -45,6 +46,13 @@ typedef struct wr_lane {
     char *memory;
     int64_t run, stride, count;
 } wr_lane;
+
+/* Messages sent to ranks of other nodes, by what they are for. */
+enum wr_traffic_kind { WR_TO_AGREE, WR_TO_EXCHANGE, WR_TRAFFIC_KINDS };
+
+typedef struct wr_traffic {
+    _Atomic int64_t messages, bytes;
+} wr_traffic;
 
 enum wr_reduction { WR_SUM, WR_MIN, WR_MAX, WR_OR };
 
@@ -83,11 +91,13 @@ struct wr_transport {
     int rank, size;
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
     int local_rank, local_size;
-    int cores;                /* of the node, that its ranks may use; 0: not known */
-    int *node_of;             /* of each rank */
-    int *by_node;             /* all ranks, sorted by node, ascending within it */
-    int *local;               /* ranks of the own node: a part of by_node, */
-    int local_first;          /* from this place on */
+    int cores;       /* of the node, that its ranks may use; 0: not known */
+    int *node_of;    /* of each rank */
+    int *by_node;    /* all ranks, sorted by node, ascending within it */
+    int *local;      /* ranks of the own node: a part of by_node, */
+    int local_first; /* from this place on */
+    int *leaders;    /* of each node, its first rank */
+    wr_traffic traffic[WR_TRAFFIC_KINDS];
     int spins;                /* for wr_waiter: 0 where the node has more ranks than cores */
     bool multiple;            /* several threads may use it at once */
     void (*idle)(void *user); /* or NULL: also done while waiting, in threads that may call MPI */
@@ -97,12 +107,24 @@ struct wr_transport {
 
 /* Tags are the caller's from 0 on; a collective operation uses WR_TAG_SPAN of them. */
 enum { WR_TAG_SPAN = 16, WR_TAG_MAX = 32000 };
+enum { WR_TAG_EXCHANGE = 2 }; /* the first of a span that is not for agreement */
 
 /* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the
  * rest of its WR_NUMBERS * size elements is filled here; ours from now on. */
 enum { WR_NUMBERS = 3 };
 void wr_transport_place(wr_transport *t, int *numbers);
 void wr_transport_close(wr_transport *t);
+
+/* For the backends: a message leaves. */
+static inline void wr_transport_count(wr_transport *t, int to, int tag, int64_t bytes)
+{
+    if (t->node_of[to] == t->node)
+        return;
+    wr_traffic *sum =
+        &t->traffic[tag % WR_TAG_SPAN < WR_TAG_EXCHANGE ? WR_TO_AGREE : WR_TO_EXCHANGE];
+    atomic_fetch_add_explicit(&sum->messages, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sum->bytes, bytes, memory_order_relaxed);
+}
 
 /* How to wait for a word in a region. `may_poke`: this thread may call MPI. */
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
@@ -140,11 +162,14 @@ int wr_agree(wr_transport *t, int tag, int code);
 /* [collective] Everyone sends parcels to whom it wants, at most one to a rank, and gets those sent
  * to it, in the order of senders' ranks; nobody knows beforehand from whom. Takes time with the
  * number of partners and log2(size). `turn` counts the exchanges made with this tag, on every rank
- * alike. What arrives lies in `memory`. */
+ * alike. What arrives lies in `memory`. With a group, only its `count` ranks take part, and this
+ * one is number `own` of them. */
 typedef struct wr_sparse {
     int tag;
     uint64_t turn;
     wr_arena *memory;
+    const int *group; /* or NULL: all ranks */
+    int count, own;
 } wr_sparse;
 
 int wr_sparse_exchange(wr_transport *t, wr_sparse *exchange, int count, const wr_parcel *out,
