@@ -9,7 +9,7 @@
 static const char access[] = "auto|sieve|list|naive|extent:BYTES";
 static const char switches[] = "auto|always|never";
 static const char realms[] = "even|static|cyclic|persistent|balanced|disks|custom";
-static const char exchanges[] = "auto|shm|p2p|alltoall";
+static const char exchanges[] = "auto|shm|p2p|alltoall|leaders";
 static const char overlaps[] = "auto|none|io|all";
 static const char storages[] = "auto|posix|pool|uring|striped|mem";
 static const char faults[] = "none|eio:K|enospc:K|eintr:K|short:K|corrupt:K|"
@@ -56,7 +56,8 @@ const wr_tunable wr_tunable_table[] = {
     {"sieve_threshold", WR_COUNT, AT(sieve_threshold), "percent", 0, 100, "0", "plan",
      "sieve only windows of which at least this share is wanted; 0: chosen by price"},
     {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
-     "how data moves between ranks: shared region, point-to-point, all-to-all"},
+     "how data moves between ranks: shared region, point-to-point, all-to-all, messages of whole "
+     "nodes"},
     {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "engine",
      "what runs in the background: nothing, file access, everything"},
     {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "engine",

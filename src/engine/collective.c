@@ -25,7 +25,8 @@ typedef struct entry {
     int64_t begin, end;
     int64_t pattern_bytes;
     int64_t file_size;
-    int64_t room; /* memory that it may keep in flight */
+    int64_t room;  /* memory that it may keep in flight */
+    int64_t again; /* bytes, if it wants some of them several times */
     _Alignas(16) char body[];
 } entry;
 
@@ -114,6 +115,7 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
     e->away = prefers_away(port, a, op);
     e->begin = a->begin;
     e->end = a->end;
+    e->again = weir_pattern_is_disjoint(a->file) ? 0 : a->end - a->begin;
     if (!a->known) {
         e->summary = wr_summary_of(a->file, a->begin, a->end);
         e->pattern_bytes = weir_pattern_footprint(a->file);
@@ -274,6 +276,14 @@ void wr_wants_forget(wr_wants *wants)
     for (int64_t i = 0; i < wants->made; i++)
         weir_pattern_free((weir_pattern *)wants->list[i].pattern);
     wants->made = 0;
+}
+
+int64_t wr_call_widest(const wr_call *c)
+{
+    int64_t most = 0;
+    for (int i = 0; i < c->port->world->transport->local_size; i++)
+        most = wr_max(most, entry_of(c->port, c->turn, i)->again);
+    return most;
 }
 
 int wr_call_gather(const wr_call *c, wr_arena *memory, wr_wants *out)
@@ -439,6 +449,7 @@ static void fit_window(const wr_port *port, const wr_operation *op, const joint 
 /* [collective] Where balanced realms are cut. */
 static int balance(wr_port *port, const wr_access_request *a, wr_plan_input *in)
 {
+    wr_transport *t = port->world->transport;
     const wr_want own = {a->file, a->begin, a->end, 0};
     wr_balance b;
     int64_t at[WR_CUTS];
@@ -447,7 +458,8 @@ static int balance(wr_port *port, const wr_access_request *a, wr_plan_input *in)
         int64_t below[WR_CUTS] = {0};
         if (own.begin < own.end)
             wr_balance_count(&own, count, at, below);
-        int code = wr_council_reduce(&port->inner, WR_SUM, count, below);
+        int code = t->nodes > 1 ? wr_allreduce(t, port->channel.tag, WR_SUM, count, below)
+                                : wr_council_reduce(&port->inner, WR_SUM, count, below);
         if (code)
             return code;
         wr_balance_hear(&b, count, at, below);

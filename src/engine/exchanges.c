@@ -6,5 +6,7 @@ const wr_exchanger wr_exchanges[] = {
     {"auto", "whatever is cheapest", NULL, NULL},
     {"shm", "one copy through shared memory", wr_rounds_shared, wr_rounds_shared_end},
     {"p2p", "messages between aggregators and ranks", wr_rounds_messages, NULL},
+    {"alltoall", "one collective of all ranks a round", wr_rounds_messages, NULL},
+    {"leaders", "messages between aggregators and nodes", wr_rounds_leaders, wr_rounds_leaders_end},
     {0},
 };

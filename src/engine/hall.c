@@ -97,3 +97,8 @@ weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot)
 {
     return wr_pattern_attach(cover_room(hall, desk, slot));
 }
+
+void *wr_hall_note(const wr_hall *hall, int desk, int slot)
+{
+    return cover_room(hall, desk, slot);
+}

@@ -70,4 +70,7 @@ char *wr_hall_buffer(const wr_hall *hall, int desk, int slot);
 void wr_hall_put_cover(const wr_hall *hall, int desk, int slot, const weir_pattern *cover);
 weir_pattern wr_hall_get_cover(const wr_hall *hall, int desk, int slot);
 
+/* That room, for who has something else to tell. */
+void *wr_hall_note(const wr_hall *hall, int desk, int slot);
+
 #endif

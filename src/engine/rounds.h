@@ -53,6 +53,10 @@ void wr_wants_forget(wr_wants *wants);
 /* [collective on the node] Requests too large for a mailbox are put where others find them. */
 int wr_call_show(wr_call *call);
 
+/* The most that a request of the node has in a window because it has bytes several times; 0: none
+ * has. */
+int64_t wr_call_widest(const wr_call *call);
+
 /* What everyone on the node wants, by local rank, after wr_call_show. */
 int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
 
@@ -86,5 +90,7 @@ extern const wr_exchanger wr_exchanges[];
 void wr_rounds_shared(wr_call *call);
 void wr_rounds_shared_end(wr_call *call);
 void wr_rounds_messages(wr_call *call);
+void wr_rounds_leaders(wr_call *call);
+void wr_rounds_leaders_end(wr_call *call);
 
 #endif

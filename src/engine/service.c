@@ -45,11 +45,16 @@ int64_t wr_parcel_room(const wr_want *want)
 
 char *wr_parcel_put(char *to, const wr_want *want)
 {
-    int64_t bytes = wr_parcel_room(want), used = weir_pattern_footprint(want->pattern);
+    const weir_pattern *p = want->pattern;
+    int64_t bytes = wr_parcel_room(want), rest = weir_pattern_footprint(p) - (int64_t)sizeof *p;
+    char *end = to + bytes;
     *(asked *)(void *)to = (asked){want->rank, want->begin, want->end, bytes};
-    memcpy(to + sizeof(asked), want->pattern, (size_t)used);
-    memset(to + sizeof(asked) + used, 0, (size_t)(bytes - used) - sizeof(asked));
-    return to + bytes;
+    to += sizeof(asked);
+    memcpy(to, p, sizeof *p); /* which may have been attached to its nodes */
+    to += sizeof *p;
+    memcpy(to, p->node, (size_t)rest);
+    memset(to + rest, 0, (size_t)(end - to - rest));
+    return end;
 }
 
 static const asked *next_asked(const asked *a)

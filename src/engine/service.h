@@ -7,9 +7,9 @@
  * another in ascending order of ranks.
  *
  * Stretches move in ascending order of nodes, or of ranks where writes overlap, so that whoever
- * waits for an aggregator waits, in the end, for a lower one that does not. Where writes overlap and
- * the ranks of nodes lie between each other both orders are not the same: then nobody is greeted
- * before its turn. */
+ * waits for an aggregator waits, in the end, for a lower one that does not wait. Where writes
+ * overlap and the ranks of nodes lie between each other both orders are not the same: then nobody
+ * is greeted before its turn. */
 #ifndef WR_ENGINE_SERVICE_H
 #define WR_ENGINE_SERVICE_H
 

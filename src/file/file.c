@@ -280,6 +280,20 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     return 0;
 }
 
+/* For WEIR_LOG=debug: what this rank has sent to other nodes on the communicator so far. */
+static void log_traffic(wr_world *w)
+{
+    const wr_transport *t = w->transport;
+    const wr_traffic *agree = &t->traffic[WR_TO_AGREE], *exchange = &t->traffic[WR_TO_EXCHANGE];
+    if (w->log.level < WR_LOG_DEBUG || t->nodes == 1)
+        return;
+    wr_log_line(&w->log, WR_LOG_DEBUG,
+                "rank %d to other nodes: %lld messages, %lld bytes to exchange data; "
+                "%lld messages, %lld bytes to agree",
+                t->rank, (long long)exchange->messages, (long long)exchange->bytes,
+                (long long)agree->messages, (long long)agree->bytes);
+}
+
 /* Everyone has stopped using it before anyone lets go. */
 int weir_file_close(weir_file *file)
 {
@@ -303,6 +317,7 @@ int weir_file_close(weir_file *file)
     file->port.storage = NULL;
     code = wr_council_agree(&file->port.channel, code);
     wr_channel_barrier(&file->port.channel, &waiter);
+    log_traffic(file->port.world);
     release(file);
     return code;
 }

@@ -16,6 +16,7 @@ enum {
     MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
     SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
     MEETING_NS = 1500,      /* a rank's share of a round */
+    MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
     WORTH_NS = 25000        /* less work than this is not worth an aggregator */
 };
 
@@ -299,11 +300,25 @@ int64_t wr_plan_aggregators(const wr_plan_input *in)
     return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
 }
 
-static enum wr_exchange choose_exchange(const wr_plan_input *in)
+/* Whether the messages that node leaders save an aggregator in a round are worth that data are
+ * copied once more on their way, by the ranks of a node together, who meet for that. */
+static bool leaders_pay(const wr_plan_input *in, const wr_plan *plan)
+{
+    const wr_summary *w = &in->wanted;
+    int64_t of_node = wr_max(1, in->ranks / in->nodes);
+    int64_t rounds = w->once_bytes / plan->window / plan->aggregators + 1;
+    int64_t data = w->bytes / plan->aggregators / rounds;
+    int64_t copy = mib(data, COPY_MIB_NS) / wr_max(1, wr_min(in->cores, of_node));
+    return 2 * times(w->active - in->nodes, MESSAGE_NS) > copy + times(of_node, MEETING_NS);
+}
+
+static enum wr_exchange choose_exchange(const wr_plan_input *in, const wr_plan *plan)
 {
     if (!wr_plan_by_messages(in->exchange, in->shared))
         return WR_EXCHANGE_SHM;
-    return WR_EXCHANGE_P2P;
+    if (in->exchange != WR_EXCHANGE_AUTO && in->exchange != WR_EXCHANGE_SHM)
+        return (enum wr_exchange)in->exchange;
+    return in->nodes > 1 && leaders_pay(in, plan) ? WR_EXCHANGE_LEADERS : WR_EXCHANGE_P2P;
 }
 
 static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
@@ -355,7 +370,7 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
-    out->exchange = choose_exchange(in);
+    out->exchange = choose_exchange(in, out);
     return 0;
 }
 

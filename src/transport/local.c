@@ -236,7 +236,9 @@ static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node)
         return NULL;
     }
     for (int i = 0; i < h->ranks; i++)
-        numbers[i] = ranks_per_node > 0 ? (int)(i / ranks_per_node) : 0;
+        numbers[i] = ranks_per_node > 0   ? (int)(i / ranks_per_node)
+                     : ranks_per_node < 0 ? (int)(i % -ranks_per_node)
+                                          : 0;
     *t = (wr_transport){
         .ops = &local_ops, .rank = rank, .size = h->ranks, .multiple = true, .state = h};
     wr_transport_place(t, numbers);

@@ -6,7 +6,8 @@
 #include "transport/transport.h"
 
 /* Runs `body` on `ranks` threads, each with its own end of the transport, and waits for all. The
- * transports are closed afterwards. WEIR_ENOMEM, or WEIR_EUNSUPPORTED if threads cannot be had. */
+ * transports are closed afterwards. If ranks_per_node is negative, ranks are dealt in turn to so
+ * many nodes. WEIR_ENOMEM, or WEIR_EUNSUPPORTED if threads cannot be had. */
 int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transport *t, void *user),
                  void *user);
 

@@ -25,7 +25,7 @@ static void rank_body(wr_transport *t, void *user)
 
 static void check_one(void *user, const int *choice)
 {
-    static const char *const exchange[] = {"auto", "p2p"};
+    static const char *const exchange[] = {"auto", "p2p", "leaders", "alltoall"};
     static const char *const together[] = {"always", "auto", "never"};
     static const char *const access[] = {"auto", "sieve", "list"};
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
@@ -47,7 +47,7 @@ static void check_one(void *user, const int *choice)
 int main(void)
 {
     rng r = {test_seed()};
-    int levels[] = {5, 3, 2, 3, 3, 4, 2};
+    int levels[] = {5, 3, 4, 3, 3, 4, 2};
     test_pairwise(&r, 7, levels, check_one, &r);
     return 0;
 }

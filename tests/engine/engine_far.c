@@ -27,7 +27,7 @@ static void rank_body(wr_transport *t, void *user)
 static void check_one(void *user, const int *choice)
 {
     static const int bits[] = {31, 32, 33, 40, 42, 50, 61};
-    static const char *const exchange[] = {"shm", "p2p"};
+    static const char *const exchange[] = {"shm", "p2p", "leaders", "alltoall"};
     static const char *const together[] = {"always", "auto"};
     static const char *const access[] = {"auto", "sieve", "list", "extent:5000"};
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
@@ -48,7 +48,7 @@ static void check_one(void *user, const int *choice)
 int main(void)
 {
     rng r = {test_seed()};
-    int levels[] = {6, 2, 2, 4, 4, 2, 4};
+    int levels[] = {6, 4, 2, 4, 4, 2, 4};
     test_pairwise(&r, 7, levels, check_one, &r);
     return 0;
 }

@@ -139,7 +139,7 @@ static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
 {
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
     static const char *const access[] = {"auto", "sieve", "list"};
-    static const char *const exchange[] = {"auto", "p2p"};
+    static const char *const exchange[] = {"auto", "p2p", "leaders", "alltoall"};
     static const char *const overlap[] = {"none", "io", "all"};
     s->write = choice[0];
     s->form = (enum wr_form)choice[6];
@@ -198,7 +198,7 @@ int main(void)
 {
     scene *s = calloc(1, sizeof *s);
     rng r = {test_seed()};
-    int levels[] = {2, 4, 3, 2, 3, 2, 3, 3, 2};
+    int levels[] = {2, 4, 3, 4, 3, 2, 3, 3, 2};
     CHECK(s);
     wr_tunables_init(&s->tunables);
     test_pairwise(&r, 9, levels, check_transfers, s);

@@ -140,7 +140,7 @@ static void check_one(void *user, const int *choice)
     /* not uring: it maps memory where the thread sanitizer does not see it, one ring after another
      * at the same place */
     static const char *const storages[] = {"posix", "pool", "mem"};
-    static const char *const exchange[] = {"auto", "p2p"};
+    static const char *const exchange[] = {"auto", "p2p", "leaders", "alltoall"};
     static const char *const together[] = {"always", "never"};
     static const char *const access[] = {"auto", "sieve", "list"};
     static const char *const window[] = {"500", "1M"};
@@ -172,7 +172,7 @@ static void check_one(void *user, const int *choice)
 int main(void)
 {
     rng r = {test_seed()};
-    int levels[] = {RANKS_MOST, 3, 2, 2, 3, 2, 2, 2};
+    int levels[] = {RANKS_MOST, 3, 4, 2, 3, 2, 2, 2};
     test_pairwise(&r, 8, levels, check_one, &r);
     return 0;
 }

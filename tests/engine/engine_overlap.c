@@ -166,7 +166,7 @@ static void rank_body(wr_transport *t, void *user)
 static void check_combination(rng *r, int64_t number, const int *choice)
 {
     static const char *const realms[] = {"even", "static", "cyclic", "persistent"};
-    static const char *const exchange[] = {"shm", "p2p"};
+    static const char *const exchange[] = {"shm", "p2p", "leaders", "alltoall"};
     static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:60"};
     static const char *const window[] = {"250", "1M"};
     scene s;
@@ -175,7 +175,7 @@ static void check_combination(rng *r, int64_t number, const int *choice)
         if (!test_long() && (ranks + number) % 3)
             continue;
         s.ranks = ranks;
-        s.tunables.ranks_per_node = choice[1] && rng_chance(r, 50) ? rng_within(r, 1, 3) : 0;
+        s.tunables.ranks_per_node = choice[1] && rng_chance(r, 50) ? rng_within(r, -3, 3) : 0;
         snprintf(s.hints, sizeof s.hints,
                  "storage=mem;collective=always;realms=%s;exchange=%s;access=%s;window=%s;"
                  "aggregators=%lld",
@@ -194,7 +194,7 @@ int main(void)
     int c[4];
     check_within(120);
     for (c[0] = 0; c[0] < 4; c[0]++)
-        for (c[1] = 0; c[1] < 2; c[1]++)
+        for (c[1] = 0; c[1] < 4; c[1]++)
             for (c[2] = 0; c[2] < 5; c[2]++)
                 for (c[3] = 0; c[3] < 2; c[3]++)
                     check_combination(&r, number++, c);

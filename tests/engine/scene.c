@@ -96,6 +96,7 @@ static void random_hints(rng *r, scene *s)
                                          "persistent", "balanced", "disks"};
     static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
     static const char *const together[] = {"auto", "always", "always", "never"};
+    static const char *const exchange[] = {"auto", "auto", "p2p", "alltoall", "leaders", "leaders"};
     static const char *const overlap[] = {"auto", "none", "io", "all"};
     int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
     snprintf(s->hints, sizeof s->hints,
@@ -107,7 +108,7 @@ static void random_hints(rng *r, scene *s)
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
              (long long)(rng_chance(r, 60) ? rng_within(r, 1, 900) : 0),
-             rng_chance(r, 30) ? "p2p" : "auto", (long long)rng_within(r, 1, 3000),
+             exchange[rng_within(r, 0, 5)], (long long)rng_within(r, 1, 3000),
              (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
              (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
              rng_chance(r, 20) ? "poll" : "thread");
@@ -118,7 +119,7 @@ static void random_hints(rng *r, scene *s)
                  ";write_behind=enable;write_behind_memory=%lld",
                  (long long)(rng_chance(r, 50) ? rng_within(r, 0, 60000) : 1 << 26));
     wr_tunables_init(&s->tunables);
-    s->tunables.ranks_per_node = rng_chance(r, 30) ? rng_within(r, 1, 4) : 0;
+    s->tunables.ranks_per_node = rng_chance(r, 50) ? rng_within(r, -3, 4) : 0;
 }
 
 void scene_make(rng *r, scene *s)

@@ -1,5 +1,4 @@
-/* The random scenes on MPI processes, on a real file, as placed and with 1, 2 and 4 ranks a node.
- * */
+/* The random scenes on MPI processes, on a real file, as placed and with 1 to 4 ranks a node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
 
 int main(int argc, char **argv)
 {
-    static const int64_t per_node[] = {0, 1, 2, 4};
+    static const int64_t per_node[] = {0, 1, 2, 3, 4};
     static const char *const storages[] = {"posix", "pool", "uring",
                                            "striped;disks=.:.:.;striping_unit=500"};
     MPI_Init(&argc, &argv);
@@ -57,8 +56,8 @@ int main(int argc, char **argv)
     CHECK(s && ranks <= SCENE_RANKS);
     s->ranks = ranks;
     snprintf(s->path, sizeof s->path, "engine-mpi-%lld.bin", (long long)number);
-    for (int i = 0; i < 4; i++) {
-        s->storage = storages[i];
+    for (int i = 0; i < 5; i++) {
+        s->storage = storages[i % 4];
         run_with(s, per_node[i], seed + (uint64_t)i, test_cases(20, 500));
     }
     free(s);

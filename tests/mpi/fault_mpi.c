@@ -235,6 +235,8 @@ int main(int argc, char **argv)
     run_with(s, &r, 0, "p2p");
     run_with(s, &r, 1, "auto");
     run_with(s, &r, 2, "auto");
+    run_with(s, &r, 2, "leaders");
+    run_with(s, &r, 2, "alltoall");
     if (rank == 0)
         unlink(path);
     weir_pattern_free(s->where);

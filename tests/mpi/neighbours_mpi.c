@@ -49,13 +49,16 @@ static void play(MPI_Comm comm, bool leads, const char *hints, enum how how)
 static void test_split(void)
 {
     static const char *const hints[] = {
-        "storage=posix;aggregators=1", "storage=pool;realms=cyclic;aggregators=2",
+        "storage=posix;aggregators=1",
+        "storage=pool;realms=cyclic;aggregators=2",
         "storage=uring;realms=persistent;realm_block=200;aggregators=2",
-        "storage=posix;exchange=p2p;aggregators=2"};
+        "storage=posix;exchange=p2p;aggregators=2",
+        "storage=posix;exchange=leaders;aggregators=2",
+        "storage=posix;exchange=alltoall;aggregators=2"};
     bool leads = rank < ranks - (ranks > 3 ? 2 : 1);
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, leads, rank, &comm);
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
         play(comm, leads, hints[i], LEADER_TOGETHER);
         play(comm, leads, hints[i], BOTH_TOGETHER);
         play(comm, leads, hints[i], ALONE); /* the leader's ranks are neighbours too */

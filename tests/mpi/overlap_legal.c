@@ -214,6 +214,8 @@ int main(int argc, char **argv)
         "overlap=all;storage=posix;collective=always;window=20000",
         "overlap=auto;exchange=p2p;collective=always",
         "overlap=all;exchange=p2p;collective=always;window=30000",
+        "overlap=auto;exchange=leaders;collective=always",
+        "overlap=all;exchange=alltoall;collective=always;window=30000",
         "overlap=io;collective=always;access=sieve;progress=poll",
         "overlap=io;collective=always;access=sieve;fault=bandwidth:50"};
     int level = argc > 1 ? atoi(argv[1]) : 0, provided;
