@@ -154,7 +154,7 @@ static void part_steps(job *j)
     forget(j);
 }
 
-/* --- access: of every extent of the file a part is written, extents being dealt to the ranks --- */
+/* --- access: a part of every extent of the file; extents are dealt to the ranks --- */
 
 static void access_auto(void *user)
 {
@@ -209,7 +209,8 @@ static void part_access(job *j)
 static weir_pattern *clustered(int rank, int ranks)
 {
     weir_pattern *dense, *pieces, *all;
-    const int64_t gap = (RANGE - DENSE) / PIECES / PIECE * PIECE, share = DENSE / ranks;
+    const int64_t range = RANGE, gap = (range - DENSE) / PIECES / PIECE * PIECE;
+    const int64_t share = DENSE / ranks;
     must(weir_pattern_contiguous(rank * share, share, &dense), "pattern");
     must(weir_pattern_strided(DENSE + rank * gap, PIECES / ranks, PIECE, ranks * gap, &pieces),
          "pattern");
@@ -218,6 +219,26 @@ static weir_pattern *clustered(int rank, int ranks)
     weir_pattern_free(dense);
     weir_pattern_free(pieces);
     return all;
+}
+
+/* The most data that a realm has, in that of the mean. */
+static double imbalance(const wr_plan *plan, const wr_want *wants)
+{
+    int64_t most = 0, all = 0;
+    for (int64_t i = 0; i < plan->aggregators; i++) {
+        weir_pattern *realm = NULL;
+        int64_t lo, hi, data = 0;
+        if (wr_plan_realm(plan, i, &realm) || !realm)
+            contest_stop("realm");
+        weir_pattern_bounds(realm, &lo, &hi);
+        for (int k = 0; k < contest_ranks; k++)
+            data += wr_pattern_data_below(wants[k].pattern, hi) -
+                    wr_pattern_data_below(wants[k].pattern, lo);
+        weir_pattern_free(realm);
+        most = wr_max(most, data);
+        all += data;
+    }
+    return (double)most * (double)plan->aggregators / (double)all;
 }
 
 static void print_imbalance(void)
@@ -240,24 +261,12 @@ static void print_imbalance(void)
         wr_summary_add(&in.wanted, &part);
     }
     for (int way = 0; way < 2; way++) {
-        wr_plan plan;
-        int64_t most = 0;
+        wr_plan plan = {0};
         in.realms = way ? WR_REALMS_EVEN : WR_REALMS_BALANCED;
         if (!way)
             wr_balance_wants(&in, contest_ranks, wants);
         must(wr_plan_build(&in, &plan), "plan");
-        for (int64_t i = 0; i < plan.aggregators; i++) {
-            weir_pattern *realm;
-            int64_t lo, hi, data = 0;
-            must(wr_plan_realm(&plan, i, &realm), "realm");
-            weir_pattern_bounds(realm, &lo, &hi);
-            for (int k = 0; k < contest_ranks; k++)
-                data += wr_pattern_data_below(wants[k].pattern, hi) -
-                        wr_pattern_data_below(wants[k].pattern, lo);
-            most = wr_max(most, data);
-            weir_pattern_free(realm);
-        }
-        ratio[way] = (double)most * (double)plan.aggregators / (double)in.wanted.bytes;
+        ratio[way] = imbalance(&plan, wants);
     }
     for (int i = 0; i < contest_ranks; i++)
         weir_pattern_free((weir_pattern *)wants[i].pattern);
