@@ -48,7 +48,7 @@ static void must(int code, const char *what)
 
 static void *allocate(size_t bytes)
 {
-    void *memory = malloc(bytes);
+    void *memory = calloc(1, bytes);
     if (!memory)
         contest_stop("memory");
     return memory;
