@@ -32,36 +32,6 @@ static void fail(messages *m, int code, int64_t stop)
 
 /* --- admission --- */
 
-/* One request for all aggregators that it concerns. */
-static int make_parcels(messages *m, wr_parcel *out, int *count)
-{
-    const wr_call *c = m->call;
-    wr_want want = {c->a->file, c->a->begin, c->a->end, m->t->rank};
-    int64_t bytes = wr_parcel_room(&want);
-    char *data = wr_arena_alloc(&m->service.memory, bytes);
-    if (!data)
-        return WEIR_ENOMEM;
-    wr_parcel_put(data, &want);
-    for (int64_t i = 0; i < c->plan->aggregators; i++)
-        if (wr_want_meets(&want, m->service.realms[i]))
-            out[(*count)++] = (wr_parcel){wr_service_rank(&m->service, i), bytes, data};
-    return 0;
-}
-
-/* [collective] Requests to the aggregators they concern. */
-static int send_wants(messages *m, int count, const wr_parcel *out, int code)
-{
-    int received = 0;
-    wr_parcel *in = NULL;
-    int lost = wr_sparse_exchange(m->t,
-                                  &(wr_sparse){.tag = wr_service_tag(&m->service, 0),
-                                               .turn = m->call->port->calls,
-                                               .memory = &m->service.memory},
-                                  code ? 0 : count, out, &received, &in);
-    code = code ? code : lost;
-    return code || m->call->mine < 0 ? code : wr_service_hear(&m->service, received, in);
-}
-
 static int take_memory(messages *m)
 {
     const wr_access_request *a = m->call->a;
@@ -75,18 +45,7 @@ static int take_memory(messages *m)
 /* [collective] Requests to aggregators, and memory: all have it, or none goes on. */
 static int admit(messages *m)
 {
-    wr_call *c = m->call;
-    int count = 0;
-    wr_parcel *out =
-        wr_arena_alloc(&m->service.memory, c->plan->aggregators * (int64_t)sizeof *out);
-    int code = out ? wr_service_open(&m->service) : WEIR_ENOMEM;
-    if (!code)
-        code = make_parcels(m, out, &count);
-    m->expected = count;
-    if (!c->a->known)
-        code = send_wants(m, count, out, code);
-    else if (!code && c->mine >= 0)
-        code = wr_service_know(&m->service);
+    int code = wr_service_ask(&m->service, &m->expected);
     if (!code)
         code = take_memory(m);
     return wr_agree(m->t, wr_service_tag(&m->service, 0), code);

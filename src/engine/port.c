@@ -61,6 +61,14 @@ bool wr_port_by_messages(const wr_port *port)
     return wr_plan_by_messages(port->tunables.exchange.which, can_share(port->world->transport));
 }
 
+int wr_port_prepare(wr_port *port, const wr_tunables *tunables)
+{
+    wr_transport *t = port->world->transport;
+    if (tunables->exchange.which != WR_EXCHANGE_ALLTOALL || port->wide)
+        return 0;
+    return t->ops->copy(t, port->channel.tag, &port->wide);
+}
+
 void wr_port_close_regions(wr_port *port)
 {
     wr_hall_close(&port->hall);

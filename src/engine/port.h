@@ -16,7 +16,8 @@ struct wr_operation;
 typedef struct wr_port {
     wr_world *world;
     wr_channel channel;
-    wr_channel inner; /* for what happens between a call's entry and its exit, on one node */
+    wr_channel inner;   /* for what happens between a call's entry and its exit, on one node */
+    wr_transport *wide; /* for all-to-alls; NULL unless tuned so */
     wr_storage *storage;
     pthread_mutex_t moving;  /* held while the storage is used: it knows one thread at a time */
     wr_map map;              /* of the storage's file */
@@ -64,6 +65,9 @@ int wr_port_demand_all(const wr_port *port, int64_t stop);
 
 /* Whether the rounds of collective calls are by messages, whatever they are about. */
 bool wr_port_by_messages(const wr_port *port);
+
+/* [collective] What the tunables ask for of an exchange is there. */
+int wr_port_prepare(wr_port *port, const wr_tunables *tunables);
 
 /* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. */
 void wr_port_close_regions(wr_port *port);

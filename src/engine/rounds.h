@@ -90,6 +90,7 @@ extern const wr_exchanger wr_exchanges[];
 void wr_rounds_shared(wr_call *call);
 void wr_rounds_shared_end(wr_call *call);
 void wr_rounds_messages(wr_call *call);
+void wr_rounds_alltoall(wr_call *call);
 void wr_rounds_leaders(wr_call *call);
 void wr_rounds_leaders_end(wr_call *call);
 

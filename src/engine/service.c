@@ -26,7 +26,7 @@ static void fail(wr_service *s, int code, int64_t stop)
 int wr_service_open(wr_service *s)
 {
     const wr_plan *plan = s->call->plan;
-    int64_t bytes = plan->aggregators * (int64_t)sizeof *s->realms;
+    int64_t bytes = plan->aggregators * (int64_t)sizeof(weir_pattern *);
     s->realms = wr_arena_alloc(&s->memory, bytes);
     if (!s->realms)
         return WEIR_ENOMEM;
@@ -108,6 +108,40 @@ int wr_service_know(wr_service *s)
     if (!w->list)
         return WEIR_ENOMEM;
     return wr_call_know(s->call, s->t->size, NULL, s->realms[s->call->mine], w);
+}
+
+/* One request for all aggregators that it concerns. */
+static int make_parcels(wr_service *s, wr_parcel *out, int *count)
+{
+    const wr_call *c = s->call;
+    wr_want want = {c->a->file, c->a->begin, c->a->end, s->t->rank};
+    int64_t bytes = wr_parcel_room(&want);
+    char *data = wr_arena_alloc(&s->memory, bytes);
+    if (!data)
+        return WEIR_ENOMEM;
+    wr_parcel_put(data, &want);
+    for (int64_t i = 0; i < c->plan->aggregators; i++)
+        if (wr_want_meets(&want, s->realms[i]))
+            out[(*count)++] = (wr_parcel){wr_service_rank(s, i), bytes, data};
+    return 0;
+}
+
+int wr_service_ask(wr_service *s, int64_t *partners)
+{
+    const wr_call *c = s->call;
+    int count = 0, received = 0;
+    wr_parcel *in = NULL;
+    wr_parcel *out = wr_arena_alloc(&s->memory, c->plan->aggregators * (int64_t)sizeof *out);
+    int code = out ? wr_service_open(s) : WEIR_ENOMEM;
+    if (!code)
+        code = make_parcels(s, out, &count);
+    *partners = count;
+    if (c->a->known)
+        return code || c->mine < 0 ? code : wr_service_know(s);
+    wr_sparse x = {.tag = wr_service_tag(s, 0), .turn = c->port->calls, .memory = &s->memory};
+    int lost = wr_sparse_exchange(s->t, &x, code ? 0 : count, out, &received, &in);
+    code = code ? code : lost;
+    return code || c->mine < 0 ? code : wr_service_hear(s, received, in);
 }
 
 /* --- memory --- */

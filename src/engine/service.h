@@ -80,6 +80,9 @@ char *wr_parcel_put(char *to, const wr_want *want);
 int wr_service_hear(wr_service *s, int count, const wr_parcel *in);
 int wr_service_know(wr_service *s);
 
+/* [collective] All of that where each rank asks for itself, *partners aggregators. */
+int wr_service_ask(wr_service *s, int64_t *partners);
+
 /* The memory of its rounds. */
 int wr_service_prepare(wr_service *s);
 

@@ -160,7 +160,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     }
     code = agree_on_file(f, code);
     f->mode = how->mode;
-    return code;
+    return code ? code : wr_port_prepare(p, &p->tunables);
 }
 
 /* [collective] One reduction tells whether anybody has failed, whether all want the same, and which
@@ -196,6 +196,8 @@ static void let_go(weir_file *f)
         wr_course_release(&f->port.course[i]);
     wr_custom_release(&f->port.custom);
     wr_port_close_regions(&f->port);
+    wr_transport_close(f->port.wide);
+    f->port.wide = NULL;
     wr_channel_close(&f->port.channel);
 }
 
@@ -510,6 +512,8 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
     code = wr_council_agree(&file->port.channel, code);
     if (!code)
         code = wr_council_tell(&file->port.channel, &tunables, sizeof tunables);
+    if (!code)
+        code = wr_port_prepare(&file->port, &tunables);
     if (code)
         return code;
     file->port.tunables = tunables;

@@ -30,12 +30,25 @@ typedef struct hub {
     pthread_mutex_t lock;
     wr_word gate; /* nobody starts before all are there */
     int ranks;
+    int64_t ranks_per_node;
     queue *queues; /* by receiver */
 } hub;
 
+/* One rank's end. */
+typedef struct end {
+    hub *hub;
+    int first_tag; /* of its messages: copies have others */
+    int copies;
+} end;
+
 static hub *hub_of(const wr_transport *t)
 {
-    return t->state;
+    return ((const end *)t->state)->hub;
+}
+
+static int tag_of(const wr_transport *t, int tag)
+{
+    return ((const end *)t->state)->first_tag + tag;
 }
 
 static void append(half **list, half *h)
@@ -79,7 +92,7 @@ static int send_local(wr_transport *t, wr_parcel to, int tag, bool when_received
 {
     hub *h = hub_of(t);
     *r = (wr_request){0};
-    half *m = new_half((wr_parcel){t->rank, to.bytes, NULL}, tag, to.bytes);
+    half *m = new_half((wr_parcel){t->rank, to.bytes, NULL}, tag_of(t, tag), to.bytes);
     if (!m)
         return WEIR_ENOMEM;
     m->data = (char *)(m + 1);
@@ -88,7 +101,7 @@ static int send_local(wr_transport *t, wr_parcel to, int tag, bool when_received
         memcpy(m->data, to.data, (size_t)to.bytes);
     pthread_mutex_lock(&h->lock);
     queue *q = &h->queues[to.rank];
-    half *receive = take(&q->receives, t->rank, tag);
+    half *receive = take(&q->receives, t->rank, tag_of(t, tag));
     if (receive)
         fulfil(receive, m->data, m->bytes);
     else
@@ -108,14 +121,14 @@ static int send_local(wr_transport *t, wr_parcel to, int tag, bool when_received
 static int receive_local(wr_transport *t, wr_place from, int tag, wr_request *r)
 {
     hub *h = hub_of(t);
-    half *receive = new_half((wr_parcel){from.rank, from.bytes, NULL}, tag, 0);
+    half *receive = new_half((wr_parcel){from.rank, from.bytes, NULL}, tag_of(t, tag), 0);
     *r = (wr_request){.parts = 1, .inside = receive};
     if (!receive)
         return WEIR_ENOMEM;
     receive->data = from.data;
     pthread_mutex_lock(&h->lock);
     queue *q = &h->queues[t->rank];
-    half *m = take(&q->messages, from.rank, tag);
+    half *m = take(&q->messages, from.rank, tag_of(t, tag));
     if (m) {
         fulfil(receive, m->data, m->bytes);
         m->over = true;
@@ -152,7 +165,7 @@ static int probe_local(wr_transport *t, int tag, wr_parcel *from, bool *found)
     *found = false;
     pthread_mutex_lock(&h->lock);
     for (half *m = h->queues[t->rank].messages; m && !*found; m = m->next)
-        if (m->tag == tag) {
+        if (m->tag == tag_of(t, tag)) {
             *from = (wr_parcel){m->from, m->bytes, NULL};
             *found = true;
         }
@@ -167,52 +180,64 @@ static void poke_local(wr_transport *t)
 
 static void close_local(wr_transport *t)
 {
+    wr_free(t->state);
     wr_free(t);
 }
 
-enum { TAG_LANES = WR_TAG_MAX + 2 };
+enum { TAG_LANES = WR_TAG_MAX + WR_TAG_EXCHANGE, TAGS = WR_TAG_MAX + WR_TAG_SPAN };
 
-static int64_t lane_bytes(const wr_lane *l)
+/* Bytes of the lanes of one rank, the first of `count`, and how many these are. */
+static int64_t group_bytes(int count, const wr_lane *lanes, int *used)
 {
-    return l->run * l->count;
+    int64_t bytes = 0;
+    for (*used = 0; *used < count && lanes[*used].rank == lanes->rank; ++*used)
+        bytes += lanes[*used].run * lanes[*used].count;
+    return bytes;
 }
 
-static int send_lane(wr_transport *t, const wr_lane *l)
+static int64_t largest_group(int count, const wr_lane *lanes)
 {
-    char *packed = wr_alloc(lane_bytes(l));
-    if (!packed)
-        return WEIR_ENOMEM;
-    for (int64_t i = 0; i < l->count; i++)
-        memcpy(packed + i * l->run, l->memory + i * l->stride, (size_t)l->run);
-    wr_request r; /* copied by send: over at once */
-    int code = t->ops->send(t, (wr_parcel){l->rank, lane_bytes(l), packed}, TAG_LANES, false, &r);
-    wr_free(packed);
-    return code;
+    int64_t most = 0;
+    for (int i = 0, n; i < count; i += n)
+        most = wr_max(most, group_bytes(count - i, &lanes[i], &n));
+    return most;
 }
 
-static int receive_lane(wr_transport *t, const wr_lane *l)
+static void copy_lanes(int count, const wr_lane *lanes, char *packed, bool pack)
 {
-    char *packed = wr_alloc(lane_bytes(l));
-    if (!packed)
-        return WEIR_ENOMEM;
-    int code = wr_receive(t, l->rank, TAG_LANES, packed, lane_bytes(l));
-    for (int64_t i = 0; !code && i < l->count; i++)
-        memcpy(l->memory + i * l->stride, packed + i * l->run, (size_t)l->run);
-    wr_free(packed);
-    return code;
+    for (int i = 0; i < count; i++)
+        for (int64_t k = 0; k < lanes[i].count; k++, packed += lanes[i].run) {
+            char *own = lanes[i].memory + k * lanes[i].stride;
+            memcpy(pack ? packed : own, pack ? own : packed, (size_t)lanes[i].run);
+        }
 }
 
-static int alltoall_local(wr_transport *t, int sends, const wr_lane *send, int receives,
+static int alltoall_local(wr_transport *t, int code, int sends, const wr_lane *send, int receives,
                           const wr_lane *receive)
 {
-    int code = 0;
-    for (int i = 0; !code && i < sends; i++)
-        code = send_lane(t, &send[i]);
+    char *packed = NULL;
+    if (!code) {
+        packed = wr_alloc(wr_max(largest_group(sends, send), largest_group(receives, receive)));
+        code = packed ? 0 : WEIR_ENOMEM;
+    }
     code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code);
-    for (int i = 0; !code && i < receives; i++)
-        code = receive_lane(t, &receive[i]);
+    for (int i = 0, n; packed && !code && i < sends; i += n) {
+        int64_t bytes = group_bytes(sends - i, &send[i], &n);
+        wr_request r; /* copied by send: over at once */
+        copy_lanes(n, &send[i], packed, true);
+        code = t->ops->send(t, (wr_parcel){send[i].rank, bytes, packed}, TAG_LANES, false, &r);
+    }
+    for (int i = 0, n; packed && !code && i < receives; i += n) {
+        int64_t bytes = group_bytes(receives - i, &receive[i], &n);
+        code = wr_receive(t, receive[i].rank, TAG_LANES, packed, bytes);
+        if (!code)
+            copy_lanes(n, &receive[i], packed, false);
+    }
+    wr_free(packed);
     return code;
 }
+
+static int copy_local(wr_transport *t, int tag, wr_transport **out);
 
 static const wr_transport_ops local_ops = {
     .name = "local",
@@ -224,14 +249,17 @@ static const wr_transport_ops local_ops = {
     .test = test_local,
     .probe = probe_local,
     .alltoall = alltoall_local,
+    .copy = copy_local,
 };
 
-static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node)
+static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node, int first_tag)
 {
     wr_transport *t = wr_alloc(sizeof *t);
+    end *e = wr_alloc(sizeof *e);
     int *numbers = wr_alloc_array(WR_NUMBERS * (int64_t)h->ranks, sizeof *numbers);
-    if (!t || !numbers) {
+    if (!t || !e || !numbers) {
         wr_free(t);
+        wr_free(e);
         wr_free(numbers);
         return NULL;
     }
@@ -239,10 +267,26 @@ static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node)
         numbers[i] = ranks_per_node > 0   ? (int)(i / ranks_per_node)
                      : ranks_per_node < 0 ? (int)(i % -ranks_per_node)
                                           : 0;
+    *e = (end){.hub = h, .first_tag = first_tag};
     *t = (wr_transport){
-        .ops = &local_ops, .rank = rank, .size = h->ranks, .multiple = true, .state = h};
+        .ops = &local_ops, .rank = rank, .size = h->ranks, .multiple = true, .state = e};
     wr_transport_place(t, numbers);
     return t;
+}
+
+static int copy_local(wr_transport *t, int tag, wr_transport **out)
+{
+    end *e = t->state;
+    wr_transport *copy = open_local(e->hub, t->rank, e->hub->ranks_per_node, ++e->copies * TAGS);
+    int code = wr_agree(t, tag, copy ? 0 : WEIR_ENOMEM);
+    if (code || !copy) {
+        wr_transport_close(copy);
+        return code;
+    }
+    copy->idle = t->idle;
+    copy->idle_user = t->idle_user;
+    *out = copy;
+    return 0;
 }
 
 typedef struct member {
@@ -291,7 +335,7 @@ static void free_queues(hub *h)
 int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transport *t, void *user),
                  void *user)
 {
-    hub h = {.ranks = ranks};
+    hub h = {.ranks = ranks, .ranks_per_node = tunables->ranks_per_node};
     h.queues = wr_alloc_array(ranks, sizeof *h.queues);
     member *members = wr_alloc_array(ranks, sizeof *members);
     int code = h.queues && members ? 0 : WEIR_ENOMEM, opened = 0;
@@ -299,7 +343,7 @@ int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transpo
         memset(h.queues, 0, (size_t)ranks * sizeof *h.queues);
     pthread_mutex_init(&h.lock, NULL);
     for (; !code && opened < ranks; opened += !code) {
-        wr_transport *t = open_local(&h, opened, tunables->ranks_per_node);
+        wr_transport *t = open_local(&h, opened, h.ranks_per_node, 0);
         members[opened] = (member){.t = t, .body = body, .user = user};
         code = t ? 0 : WEIR_ENOMEM;
     }

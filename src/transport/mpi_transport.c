@@ -16,6 +16,7 @@ static const int64_t part_bytes = INT64_C(1) << 30;
 
 typedef struct mpi_state {
     MPI_Comm comm;
+    const struct mpi_state *original; /* of a copy, or NULL */
 } mpi_state;
 
 static MPI_Comm comm_of(const wr_transport *t)
@@ -44,7 +45,8 @@ int wr_mpi_alive(void)
 static void close_mpi(wr_transport *t)
 {
     mpi_state *s = t->state;
-    if (wr_mpi_alive() && s->comm != MPI_COMM_NULL)
+    bool abandoned = s->original && s->original->comm == MPI_COMM_NULL;
+    if (wr_mpi_alive() && !abandoned && s->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&s->comm);
     wr_free(s);
     wr_free(t);
@@ -185,31 +187,51 @@ static int make_run(int64_t bytes, MPI_Datatype *out)
     return result;
 }
 
-/* A type of a whole lane at its address in memory. */
+/* A type of a whole lane, from its first run on. */
 static int make_lane(const wr_lane *lane, MPI_Datatype *out)
 {
-    MPI_Datatype run, runs;
-    MPI_Aint place;
-    int one = 1;
+    MPI_Datatype run;
+    if (lane->count > INT32_MAX)
+        return MPI_ERR_COUNT;
+    if (lane->run <= part_bytes)
+        return PMPI_Type_create_hvector((int)lane->count, (int)lane->run, (MPI_Aint)lane->stride,
+                                        MPI_BYTE, out);
     int result = make_run(lane->run, &run);
     if (result != MPI_SUCCESS)
         return result;
-    result = PMPI_Type_create_hvector((int)lane->count, 1, (MPI_Aint)lane->stride, run, &runs);
+    result = PMPI_Type_create_hvector((int)lane->count, 1, (MPI_Aint)lane->stride, run, out);
     PMPI_Type_free(&run);
-    if (result != MPI_SUCCESS)
-        return result;
-    PMPI_Get_address(lane->memory, &place);
-    result = PMPI_Type_create_struct(1, &one, &place, &runs, out);
-    PMPI_Type_free(&runs);
-    return result == MPI_SUCCESS ? PMPI_Type_commit(out) : result;
+    return result;
 }
 
-/* Counts and types per rank, as MPI_Alltoallw wants them: a rank's lanes must be next to each
- * other. */
+/* What MPI_Ialltoallw wants, by rank. */
 typedef struct sides {
     int *counts, *zeros;
     MPI_Datatype *types;
 } sides;
+
+/* One type of a rank's lanes, at their addresses in memory. */
+static int make_lanes(int count, const wr_lane *lanes, wr_arena *memory, MPI_Datatype *out)
+{
+    int *ones = wr_arena_alloc(memory, count * (int64_t)sizeof *ones), made = 0;
+    MPI_Aint *places = wr_arena_alloc(memory, count * (int64_t)sizeof *places);
+    MPI_Datatype *types = wr_arena_alloc(memory, count * (int64_t)sizeof *types);
+    if (!ones || !places || !types)
+        return WEIR_ENOMEM;
+    int result = MPI_SUCCESS;
+    for (; made < count && result == MPI_SUCCESS; made += result == MPI_SUCCESS) {
+        ones[made] = 1;
+        PMPI_Get_address(lanes[made].memory, &places[made]);
+        result = make_lane(&lanes[made], &types[made]);
+    }
+    if (result == MPI_SUCCESS)
+        result = PMPI_Type_create_struct(count, ones, places, types, out);
+    for (int i = 0; i < made; i++)
+        PMPI_Type_free(&types[i]);
+    if (result == MPI_SUCCESS)
+        result = PMPI_Type_commit(out);
+    return check(result, "datatype");
+}
 
 static int fill_side(wr_transport *t, int count, const wr_lane *lanes, wr_arena *memory, sides *out)
 {
@@ -222,29 +244,14 @@ static int fill_side(wr_transport *t, int count, const wr_lane *lanes, wr_arena 
         out->counts[i] = out->zeros[i] = 0;
         out->types[i] = MPI_BYTE;
     }
-    for (int i = 0; i < count; i++) {
-        int rank = lanes[i].rank;
-        MPI_Datatype one, both;
-        if (lanes[i].count > INT32_MAX)
-            return wr_fail(WEIR_ERANGE, "a lane of %lld runs", (long long)lanes[i].count);
-        int code = check(make_lane(&lanes[i], &one), "datatype");
+    for (int i = 0, n; i < count; i += n) {
+        const int rank = lanes[i].rank;
+        for (n = 1; i + n < count && lanes[i + n].rank == rank;)
+            n++;
+        int code = make_lanes(n, &lanes[i], memory, &out->types[rank]);
         if (code)
             return code;
-        if (out->counts[rank]) { /* behind those the rank has already */
-            int lengths[] = {1, 1};
-            MPI_Aint places[] = {0, 0};
-            MPI_Datatype types[] = {out->types[rank], one};
-            int result = PMPI_Type_create_struct(2, lengths, places, types, &both);
-            PMPI_Type_free(&one);
-            if (result == MPI_SUCCESS)
-                result = PMPI_Type_commit(&both);
-            if (result != MPI_SUCCESS)
-                return check(result, "datatype");
-            PMPI_Type_free(&out->types[rank]);
-            one = both;
-        }
         out->counts[rank] = 1;
-        out->types[rank] = one;
     }
     return 0;
 }
@@ -256,24 +263,45 @@ static void free_side(wr_transport *t, sides *s)
             PMPI_Type_free(&s->types[i]);
 }
 
-static int alltoall_mpi(wr_transport *t, int sends, const wr_lane *send, int receives,
+/* Waits as for any message, so that other operations go on. */
+static int wait_for(wr_transport *t, MPI_Request *request, const char *what)
+{
+    int done = 0, result = MPI_SUCCESS;
+    for (int tries = 0; !done && result == MPI_SUCCESS;) {
+        result = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            wr_transport_rest(t, &tries);
+    }
+    return check(result, what);
+}
+
+static int alltoall_mpi(wr_transport *t, int code, int sends, const wr_lane *send, int receives,
                         const wr_lane *receive)
 {
     wr_arena memory = {0};
     sides out = {0}, in = {0};
-    int code = fill_side(t, sends, send, &memory, &out);
+    MPI_Request request;
+    if (!code)
+        code = fill_side(t, sends, send, &memory, &out);
     if (!code)
         code = fill_side(t, receives, receive, &memory, &in);
     code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code); /* nobody is left alone in the collective */
     if (!code)
-        code = check(PMPI_Alltoallw(MPI_BOTTOM, out.counts, out.zeros, out.types, MPI_BOTTOM,
-                                    in.counts, in.zeros, in.types, comm_of(t)),
+        code = check(PMPI_Ialltoallw(MPI_BOTTOM, out.counts, out.zeros, out.types, MPI_BOTTOM,
+                                     in.counts, in.zeros, in.types, comm_of(t), &request),
                      "all-to-all");
+    if (!code) {
+        for (int i = 0; i < sends; i++)
+            wr_transport_count_lane(t, &send[i], i == 0 || send[i].rank != send[i - 1].rank);
+        code = wait_for(t, &request, "all-to-all");
+    }
     free_side(t, &out);
     free_side(t, &in);
     wr_arena_release(&memory);
     return code;
 }
+
+static int copy_mpi(wr_transport *t, int tag, wr_transport **out);
 
 static const wr_transport_ops mpi_ops = {
     .name = "mpi",
@@ -285,6 +313,7 @@ static const wr_transport_ops mpi_ops = {
     .test = test_mpi,
     .probe = probe_mpi,
     .alltoall = alltoall_mpi,
+    .copy = copy_mpi,
 };
 
 /* The ranks that share memory with this one; of them every `ranks_per_node`, if that is not 0. */
@@ -384,9 +413,39 @@ static wr_transport *alloc_all(MPI_Comm own, int **numbers)
         wr_free(t);
         return NULL;
     }
-    *s = (mpi_state){own};
+    *s = (mpi_state){own, NULL};
     *t = (wr_transport){.ops = &mpi_ops, .rank = rank, .size = size, .state = s};
     return t;
+}
+
+static int copy_mpi(wr_transport *t, int tag, wr_transport **out)
+{
+    int *numbers = NULL;
+    MPI_Request request;
+    wr_transport *copy = alloc_all(comm_of(t), &numbers);
+    int code = wr_agree(t, tag, copy ? 0 : WEIR_ENOMEM);
+    if (!copy)
+        return code;
+    mpi_state *s = copy->state;
+    *s = (mpi_state){MPI_COMM_NULL, t->state};
+    memcpy(numbers, t->node_of, (size_t)t->size * sizeof *numbers);
+    wr_transport_place(copy, numbers);
+    copy->multiple = t->multiple;
+    copy->cores = t->cores;
+    copy->spins = t->spins;
+    copy->idle = t->idle;
+    copy->idle_user = t->idle_user;
+    if (!code) /* not the blocking form, which keeps operations under way from going on */
+        code = check(PMPI_Comm_idup(comm_of(t), &s->comm, &request), "copy the communicator");
+    if (!code)
+        code = wait_for(t, &request, "copy the communicator");
+    if (code) {
+        wr_transport_close(copy);
+        return code;
+    }
+    PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    *out = copy;
+    return 0;
 }
 
 int wr_transport_open_mpi(MPI_Comm comm, int code, wr_tunables *tunables, bool *differed,

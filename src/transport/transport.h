@@ -80,10 +80,15 @@ typedef struct wr_transport_ops {
     int (*test)(wr_transport *t, wr_request *r, bool *over);
     /* Whether a message with this tag can be received, from whom, and its length (below 2 GiB). */
     int (*probe)(wr_transport *t, int tag, wr_parcel *from, bool *found);
-    /* [collective] Moves every rank's lanes at once, straight from and to their memory. One at a
-     * time on a transport: who wants it from two threads opens two. */
-    int (*alltoall)(wr_transport *t, int sends, const wr_lane *send, int receives,
+    /* [collective] Moves every rank's lanes at once, straight from and to their memory; those of a
+     * rank are next to each other, and as many bytes as that rank has for this one. With a code as
+     * in wr_agree: then nothing moves. One at a time on a transport: who wants it at any other time
+     * makes a copy. */
+    int (*alltoall)(wr_transport *t, int code, int sends, const wr_lane *send, int receives,
                     const wr_lane *receive);
+    /* [collective] Another transport of the same ranks, whose messages are apart from this one's;
+     * to be closed before it. All ranks fail alike. */
+    int (*copy)(wr_transport *t, int tag, wr_transport **out);
 } wr_transport_ops;
 
 struct wr_transport {
@@ -124,6 +129,16 @@ static inline void wr_transport_count(wr_transport *t, int to, int tag, int64_t 
         &t->traffic[tag % WR_TAG_SPAN < WR_TAG_EXCHANGE ? WR_TO_AGREE : WR_TO_EXCHANGE];
     atomic_fetch_add_explicit(&sum->messages, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&sum->bytes, bytes, memory_order_relaxed);
+}
+
+/* Likewise a lane; `first` of those of its rank. */
+static inline void wr_transport_count_lane(wr_transport *t, const wr_lane *lane, bool first)
+{
+    if (t->node_of[lane->rank] == t->node)
+        return;
+    wr_traffic *sum = &t->traffic[WR_TO_EXCHANGE];
+    atomic_fetch_add_explicit(&sum->messages, first, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sum->bytes, lane->run * lane->count, memory_order_relaxed);
 }
 
 /* How to wait for a word in a region. `may_poke`: this thread may call MPI. */

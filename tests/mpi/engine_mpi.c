@@ -24,6 +24,9 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
         scene_make(&r, s);
+        if (rank == 0 && getenv("WEIR_TEST_SHOW"))
+            fprintf(stderr, "%lld: %lld a node, %s\n", (long long)i, (long long)ranks_per_node,
+                    s->hints);
         scene_run(s, w);
         scene_check_rank(s, rank);
         if (rank == 0) {

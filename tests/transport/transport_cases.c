@@ -131,7 +131,7 @@ static void check_alltoall(wr_transport *t)
         send[n + i] = (wr_lane){i, to + i * 2 * RUN * COUNT, RUN, 2 * RUN, COUNT};
         memset(send[i].memory, t->rank * 7 + i, 3 * RUN * COUNT);
     }
-    CHECK(!t->ops->alltoall(t, n, send, n, send + n));
+    CHECK(!t->ops->alltoall(t, 0, n, send, n, send + n));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 2 * RUN * COUNT; k++)
             CHECK(to[i * 2 * RUN * COUNT + k] ==
