@@ -41,7 +41,9 @@ const wr_tunable wr_tunable_table[] = {
     {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
      "how many ranks access the file in a collective call; 0: chosen by price"},
     {"aggregator_hosts", WR_TEXT, AT(aggregator_hosts), "", 0, 0, "", "plan",
-     "hosts and aggregators per host, in the notation of cb_config_list"},
+     "hosts and how many ranks of each may be aggregators, in the notation of cb_config_list: "
+     "HOST:N, HOST (1), HOST:* (all), * for all other hosts; empty: all ranks may. With "
+     "ranks_per_node hosts are named by number"},
     {"window", WR_SIZE, AT(window), "", 1, INT64_MAX, "2M", "plan",
      "data an aggregator handles in one round"},
     {"cb_buffer_size", WR_SIZE, AT(cb_buffer_size), "", 1, INT64_MAX, "16M", "plan",

@@ -203,8 +203,9 @@ static int join_nodes(wr_port *port, int64_t kind, int code, bool known, joint *
 static void find_desks(wr_call *c)
 {
     const wr_transport *t = c->port->world->transport;
-    const int64_t n = c->plan->aggregators, first = t->local_first;
-    c->first_realm = (first * n + t->size - 1) / t->size; /* the first whose place is not before */
+    const int64_t n = c->plan->aggregators;
+    while (c->first_realm < n && wr_call_place(c, c->first_realm) < t->local_first)
+        c->first_realm++;
     while (c->first_realm + c->desks < n && wr_call_desk_rank(c, c->desks) < t->local_size) {
         if (wr_call_desk_rank(c, c->desks) == t->local_rank) {
             c->desk = c->desks;

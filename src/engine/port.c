@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 #include "pattern/cursor.h"
+#include "plan/seats.h"
 #include "storage/lock.h"
 
 enum { BATCHES = 64 };
@@ -24,6 +26,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.ranks = ranks->size;
     in.nodes = ranks->nodes;
     in.shared = can_share(ranks);
+    in.seats = port->seats;
     in.cores = port->cores;
     in.wanted = *wanted;
     in.file_size = file_size;
@@ -37,6 +40,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
         in.base = port->base;
         in.block = port->block;
         in.aggregators = port->owners;
+        in.seats = port->owners > port->seats ? in.ranks : port->seats;
     }
     in.custom = port->custom.count;
     in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
@@ -61,12 +65,66 @@ bool wr_port_by_messages(const wr_port *port)
     return wr_plan_by_messages(port->tunables.exchange.which, can_share(port->world->transport));
 }
 
+/* [collective] How many ranks of each node may be aggregators, by node. */
+static int count_seats(wr_port *port, const char *text, int64_t *seats)
+{
+    const wr_transport *t = port->world->transport;
+    int64_t most;
+    int code = wr_seats_of(text, t->host, &most); /* the same on all ranks */
+    for (int node = 0, n; node < t->nodes && !code; node += n) {
+        n = (int)wr_min(t->nodes - node, WR_COUNCIL_VALUES);
+        for (int i = 0; i < n; i++)
+            seats[node + i] =
+                node + i == t->node && t->local_rank == 0 ? wr_min(most, t->local_size) : 0;
+        code = wr_council_reduce(&port->channel, WR_SUM, n, &seats[node]);
+    }
+    return code;
+}
+
+/* [collective] The first so many of each node. */
+static int find_seats(wr_port *port, const char *text, int64_t *count, int **out)
+{
+    const wr_transport *t = port->world->transport;
+    int64_t *seats = wr_alloc_array(t->nodes, sizeof *seats);
+    int *seat = wr_alloc_array(t->size, sizeof *seat);
+    int code = wr_council_agree(&port->channel, seats && seat ? 0 : WEIR_ENOMEM);
+    if (seats && !code)
+        code = count_seats(port, text, seats);
+    *count = 0;
+    for (int place = 0; seats && seat && !code && place < t->size; place++) {
+        int64_t *left = &seats[t->node_of[t->by_node[place]]];
+        if (*left > 0)
+            seat[(*count)++] = place;
+        --*left;
+    }
+    if (!code && !*count)
+        code = wr_fail(WEIR_EINVAL, "aggregator_hosts=%.80s: no rank may be an aggregator", text);
+    wr_free(seats);
+    if (code)
+        wr_free(seat);
+    else
+        *out = seat;
+    return code;
+}
+
 int wr_port_prepare(wr_port *port, const wr_tunables *tunables)
 {
     wr_transport *t = port->world->transport;
-    if (tunables->exchange.which != WR_EXCHANGE_ALLTOALL || port->wide)
-        return 0;
-    return t->ops->copy(t, port->channel.tag, &port->wide);
+    int64_t seats = t->size;
+    int *seat = NULL;
+    int code = *tunables->aggregator_hosts
+                   ? find_seats(port, tunables->aggregator_hosts, &seats, &seat)
+                   : 0;
+    if (!code && tunables->exchange.which == WR_EXCHANGE_ALLTOALL && !port->wide)
+        code = t->ops->copy(t, port->channel.tag, &port->wide);
+    if (code) {
+        wr_free(seat);
+        return code;
+    }
+    wr_free(port->seat);
+    port->seat = seat;
+    port->seats = seats;
+    return 0;
 }
 
 void wr_port_close_regions(wr_port *port)

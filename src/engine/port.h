@@ -18,6 +18,8 @@ typedef struct wr_port {
     wr_channel channel;
     wr_channel inner;   /* for what happens between a call's entry and its exit, on one node */
     wr_transport *wide; /* for all-to-alls; NULL unless tuned so */
+    int64_t seats;      /* ranks that may be aggregators, */
+    int *seat;          /* their places among the ranks sorted by node; NULL: all */
     wr_storage *storage;
     pthread_mutex_t moving;  /* held while the storage is used: it knows one thread at a time */
     wr_map map;              /* of the storage's file */
@@ -66,7 +68,8 @@ int wr_port_demand_all(const wr_port *port, int64_t stop);
 /* Whether the rounds of collective calls are by messages, whatever they are about. */
 bool wr_port_by_messages(const wr_port *port);
 
-/* [collective] What the tunables ask for of an exchange is there. */
+/* [collective] What the tunables ask for besides transfers is there: who may be aggregator, a
+ * transport of the file's own. On failure nothing has changed. */
 int wr_port_prepare(wr_port *port, const wr_tunables *tunables);
 
 /* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. */

@@ -35,11 +35,18 @@ typedef struct wr_call {
     weir_error *error;  /* if outcome.code */
 } wr_call;
 
+/* Where aggregator i is among the ranks sorted by node. */
+static inline int64_t wr_call_place(const wr_call *c, int64_t i)
+{
+    int64_t seat = wr_plan_seat(c->plan, i);
+    return c->port->seat && c->plan->seats == c->port->seats ? c->port->seat[seat] : seat;
+}
+
 /* Local rank of an aggregator of the node. */
 static inline int wr_call_desk_rank(const wr_call *c, int desk)
 {
     const wr_transport *t = c->port->world->transport;
-    return (int)wr_plan_place(c->plan, c->first_realm + desk, t->size) - t->local_first;
+    return (int)wr_call_place(c, c->first_realm + desk) - t->local_first;
 }
 
 /* Fills `wants`, which has room, with what each of `ranks` ranks (rank[i], or i where that is NULL)

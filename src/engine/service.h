@@ -66,7 +66,7 @@ static inline int wr_service_tag(const wr_service *s, int tag)
 /* The rank that is aggregator i. */
 static inline int wr_service_rank(const wr_service *s, int64_t i)
 {
-    return s->t->by_node[wr_plan_place(s->call->plan, i, s->t->size)];
+    return s->t->by_node[wr_call_place(s->call, i)];
 }
 
 /* All realms. */

@@ -198,6 +198,8 @@ static void let_go(weir_file *f)
     wr_port_close_regions(&f->port);
     wr_transport_close(f->port.wide);
     f->port.wide = NULL;
+    wr_free(f->port.seat);
+    f->port.seat = NULL;
     wr_channel_close(&f->port.channel);
 }
 

@@ -81,6 +81,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.file_size = r->file_size;
     p->in.unit = wr_max(1, r->unit);
     p->in.shared = p->in.nodes == 1;
+    p->in.seats = p->in.ranks;
     p->in.custom = r->realm_count;
     p->in.given = &p->custom;
     if (r->realm_count)
@@ -282,8 +283,7 @@ static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int
     for (int64_t k = 0; !p->plan.scattered && k < walk->count; k++)
         data += wr_pattern_data_below(walk->wants[k].pattern, hi) -
                 wr_pattern_data_below(walk->wants[k].pattern, lo);
-    say(w, "realm %lld of rank %lld: ", (long long)i,
-        (long long)wr_plan_place(&p->plan, i, p->in.ranks));
+    say(w, "realm %lld of rank %lld: ", (long long)i, (long long)wr_plan_seat(&p->plan, i));
     if (p->plan.period)
         say(w, "%lld bytes from %lld on, and again every %lld",
             (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,

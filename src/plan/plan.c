@@ -288,16 +288,22 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
     return price_file(in, aggregators) + copy + times(rounds, MEETING_NS * in->ranks);
 }
 
+static int64_t seats_of(const wr_plan_input *in)
+{
+    return in->seats > 0 ? in->seats : in->ranks;
+}
+
 /* As many as the user says; otherwise those that can work at once, as long as each has enough: of
  * this call, which says nothing of those to come if realms persist. */
 int64_t wr_plan_aggregators(const wr_plan_input *in)
 {
+    const int64_t most = seats_of(in);
     if (in->aggregators > 0)
-        return wr_min(in->aggregators, in->ranks);
+        return wr_min(in->aggregators, most);
     int64_t useful = wr_max(1, price_file(in, 1) / WORTH_NS);
     if (in->realms == WR_REALMS_PERSISTENT)
         useful = in->ranks;
-    return wr_min(wr_min(useful, in->ranks), in->cores * in->nodes);
+    return wr_min(wr_min(useful, most), in->cores * in->nodes);
 }
 
 /* Whether the messages that node leaders save an aggregator in a round are worth that data are
@@ -366,6 +372,7 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     int code = rule->cut(in, out);
     if (code)
         return code;
+    out->seats = out->aggregators <= seats_of(in) ? seats_of(in) : in->ranks;
     out->price_together = price_together(in, out->aggregators);
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);

@@ -71,6 +71,7 @@ typedef struct wr_plan_input {
     int64_t stripe;      /* bytes of it dealt to a disk at a time */
     int64_t realms, aggregators, collective, access, access_extent, exchange;
     int64_t shared; /* 1: all ranks can meet in shared memory */
+    int64_t seats;  /* ranks that may be aggregators; 0: all */
     int64_t window, buffer;
     int64_t behind; /* 1: written later, by who has it then: nothing but what is wanted, together */
     int64_t blind;  /* 1: the file cannot be read, so nothing but what is wanted can be written */
@@ -110,6 +111,7 @@ typedef struct wr_plan {
     int64_t collective; /* 1: through aggregators; 0: every rank for itself */
     int64_t reason;     /* enum wr_reason */
     int64_t aggregators;
+    int64_t seats;        /* those of the input, or all ranks, if that is too few */
     int64_t realms;       /* number of their rule */
     int64_t base, block;  /* where regular: realm i has `block` bytes from base + i * block on, */
     int64_t period;       /* and again every `period` bytes; 0: once; the last may have less */
@@ -190,11 +192,11 @@ int wr_plan_realm(const wr_plan *plan, int64_t i, weir_pattern **out);
 /* Checks L1 on realms given as patterns; WEIR_EINVAL names what is wrong. */
 int wr_realms_verify(int64_t count, const weir_pattern *const *realms, int64_t lo, int64_t hi);
 
-/* Where aggregator i is among the ranks sorted by node: spread evenly, so that each node has its
- * share, and adjacent realms. */
-static inline int64_t wr_plan_place(const wr_plan *plan, int64_t i, int64_t ranks)
+/* Which seat aggregator i has; seats are sorted by node. They are spread evenly, so that each node
+ * has its share, and adjacent realms. */
+static inline int64_t wr_plan_seat(const wr_plan *plan, int64_t i)
 {
-    return i * ranks / plan->aggregators;
+    return i * plan->seats / plan->aggregators;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "transport/mpi_transport.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -358,6 +359,14 @@ static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of, int
     return code;
 }
 
+static void find_host(wr_transport *t)
+{
+    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length = 0;
+    PMPI_Get_processor_name(name, &length);
+    snprintf(t->host, sizeof t->host, "%s", name);
+}
+
 /* Nothing here can fail on one rank alone, short of MPI itself. */
 static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
 {
@@ -367,6 +376,8 @@ static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
     if (code)
         return code;
     wr_transport_place(t, numbers);
+    if (!tunables->ranks_per_node)
+        find_host(t);
     PMPI_Query_thread(&level);
     t->multiple = level == MPI_THREAD_MULTIPLE;
     t->cores = (int)cores;

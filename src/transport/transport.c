@@ -3,6 +3,7 @@
  * apart by tags, on one communicator. */
 #include "transport/transport.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -31,6 +32,7 @@ void wr_transport_place(wr_transport *t, int *numbers)
         t->nodes = numbers[i] >= t->nodes ? numbers[i] + 1 : t->nodes;
         start[numbers[i]]++;
     }
+    snprintf(t->host, sizeof t->host, "%d", t->node);
     t->local_size = start[t->node];
     for (int node = 0, first = 0, next; node < t->nodes; node++, first = next) {
         next = first + start[node];

@@ -18,6 +18,8 @@
 #include "base/tunables.h"
 #include "base/wait.h"
 
+enum { WR_HOST = 256 }; /* most of a host's name */
+
 /* A message under way; `parts` is 0 once it is over. Plain data, the caller's. */
 typedef struct wr_request {
     int64_t parts;
@@ -95,6 +97,8 @@ struct wr_transport {
     const wr_transport_ops *ops;
     int rank, size;
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
+    char
+        host[WR_HOST]; /* name of the own node; its number, where nodes are not as the machine is */
     int local_rank, local_size;
     int cores;       /* of the node, that its ranks may use; 0: not known */
     int *node_of;    /* of each rank */

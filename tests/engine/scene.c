@@ -97,13 +97,14 @@ static void random_hints(rng *r, scene *s)
     static const char *const access[] = {"auto", "sieve", "list", "naive", "extent:20"};
     static const char *const together[] = {"auto", "always", "always", "never"};
     static const char *const exchange[] = {"auto", "auto", "p2p", "alltoall", "leaders", "leaders"};
+    static const char *const hosts[] = {"", "*:*", "*:1", "*", "0:2, *:1", "1:*,*:1", "0:*,*:1"};
     static const char *const overlap[] = {"auto", "none", "io", "all"};
     int64_t window = rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000);
     snprintf(s->hints, sizeof s->hints,
              "storage=%s;realms=%s;access=%s;collective=%s;window=%lld;aggregators=%lld;"
              "realm_align=%lld;realm_block=%lld;exchange=%s;sieve_buffer_read=%lld;sieve_buffer_"
              "write=%lld;"
-             "overlap=%s;overlap_memory=%lld;progress=%s",
+             "overlap=%s;overlap_memory=%lld;progress=%s;aggregator_hosts=%s",
              s->storage, realms[rng_within(r, 0, 5)], access[rng_within(r, 0, 4)],
              together[rng_within(r, 0, 3)], (long long)window, (long long)rng_within(r, 0, 10),
              (long long)(rng_chance(r, 30) ? rng_within(r, 1, 700) : 1),
@@ -111,7 +112,8 @@ static void random_hints(rng *r, scene *s)
              exchange[rng_within(r, 0, 5)], (long long)rng_within(r, 1, 3000),
              (long long)rng_within(r, 1, 3000), overlap[rng_within(r, 0, 3)],
              (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
-             rng_chance(r, 20) ? "poll" : "thread");
+             rng_chance(r, 20) ? "poll" : "thread",
+             hosts[rng_chance(r, 50) ? 0 : rng_within(r, 1, 6)]);
     s->behind = strstr(s->hints, "realms=persistent") && rng_chance(r, 50);
     size_t used = strlen(s->hints);
     if (s->behind)

@@ -267,7 +267,7 @@ static void test_places(void)
             wr_plan plan = {.aggregators = n};
             int64_t last = -1;
             for (int64_t i = 0; i < n; i++) {
-                int64_t place = wr_plan_place(&plan, i, ranks);
+                int64_t place = wr_plan_seat(&plan, i);
                 CHECK(place > last && place < ranks);
                 CHECK(ranks % n || place == i * (ranks / n));
                 last = place;
