@@ -264,7 +264,7 @@ static void test_places(void)
 {
     for (int64_t ranks = 1; ranks <= 40; ranks++)
         for (int64_t n = 1; n <= ranks; n++) {
-            wr_plan plan = {.aggregators = n};
+            wr_plan plan = {.aggregators = n, .seats = ranks};
             int64_t last = -1;
             for (int64_t i = 0; i < n; i++) {
                 int64_t place = wr_plan_seat(&plan, i);
