@@ -158,8 +158,7 @@ static void multiply_in_core(void *user)
                     .a = wr_matrix_dense(j->memory[0], false, rows, n),
                     .b = wr_matrix_dense(j->memory[1], false, n, n),
                     .c = wr_matrix_dense(j->memory[2], false, rows, n)};
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN) / contest_ranks; /* as the operator takes */
-    wr_blas_enter(cores > 1 ? (int)cores : 1);
+    wr_blas_enter(1);
     wr_blas_multiply(&p);
     wr_blas_leave();
 }

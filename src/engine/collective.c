@@ -461,6 +461,8 @@ static int balance(wr_port *port, const wr_access_request *a, wr_plan_input *in)
             wr_balance_count(&own, count, at, below);
         int code = t->nodes > 1 ? wr_allreduce(t, port->channel.tag, WR_SUM, count, below)
                                 : wr_council_reduce(&port->inner, WR_SUM, count, below);
+        if (t->nodes > 1) /* messages may fail on some ranks only */
+            code = wr_agree(t, port->channel.tag, code);
         if (code)
             return code;
         wr_balance_hear(&b, count, at, below);
@@ -515,7 +517,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
         code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
-    if (in.realms == WR_REALMS_PERSISTENT && plan.collective) {
+    if (in.realms == WR_REALMS_PERSISTENT && plan.collective && all.wanted.active) {
         port->base = plan.base;
         port->block = plan.block;
         port->owners = plan.aggregators;

@@ -16,7 +16,7 @@ static int copy_realms(int count, const weir_pattern *const *from, weir_pattern 
     return 0;
 }
 
-/* The caller's realms, checked and copied; *out is empty after an error. */
+/* The caller's realms, checked and copied; to be released, also after an error. */
 static int take_realms(const wr_transport *t, const wr_custom_realms *given,
                        const weir_pattern *const *realms, wr_custom_realms *out)
 {

@@ -93,6 +93,12 @@ void wr_balance_hear(wr_balance *b, int count, const int64_t *at, const int64_t 
     }
 }
 
+/* The multiple of `size` from `origin` on that is at most x. */
+static int64_t round_to(int64_t x, int64_t origin, int64_t size)
+{
+    return origin + wr_div_floor(x - origin, size) * size;
+}
+
 void wr_balance_settle(const wr_balance *b, wr_plan_input *in)
 {
     const wr_grain g = wr_grain_of(in, b->cuts);
@@ -101,7 +107,7 @@ void wr_balance_settle(const wr_balance *b, wr_plan_input *in)
         const int64_t more = b->below_hi[i] - b->below_lo[i];
         int64_t x = b->lo[i] + share_of(wr_min(more, target_of(b, i) - b->below_lo[i]),
                                         b->hi[i] - b->lo[i], more);
-        x = g.origin + wr_div_floor(x - g.origin + g.size / 2, g.size) * g.size;
+        x = round_to(x + g.size / 2, g.origin, g.size);
         in->cut[i] = wr_max(in->cut[i - 1], wr_min(x, in->wanted.hi));
     }
 }
@@ -130,6 +136,9 @@ void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants)
 
 int wr_balanced_cut(const wr_plan_input *in, wr_plan *out)
 {
+    const wr_grain g = wr_grain_of(in, out->aggregators);
+    out->base = g.origin;
+    out->block = g.size; /* where cuts between these fall */
     for (int i = 0; i < WR_CUTS; i++)
         out->cut[i] = in->cut[i];
     return 0;
@@ -145,7 +154,8 @@ static int64_t begin_of(const wr_plan *plan, int64_t i)
         return plan->hi;
     const int64_t k = i * cuts / n, rest = i * cuts % n;
     const int64_t next = k + 1 < cuts ? plan->cut[k + 1] : plan->hi;
-    return plan->cut[k] + share_of(rest, next - plan->cut[k], n);
+    const int64_t x = plan->cut[k] + share_of(rest, next - plan->cut[k], n);
+    return rest ? wr_max(plan->cut[k], round_to(x, plan->base, plan->block)) : x;
 }
 
 int wr_balanced_make(const wr_plan *plan, int64_t i, weir_pattern **out)

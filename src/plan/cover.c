@@ -153,7 +153,8 @@ static int make_next(wr_windows *w, wr_window *out)
         return 0;
     out->hi = realm_end(w, out->lo, w->plan->window);
     const wr_method *method = wr_method_of(w->in);
-    int code = method->choose(w, out->lo, out->hi, &out->reason);
+    out->reason = method->why;
+    int code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
     out->method = code == 1 ? "sieve" : "list";
     if (wr_plan_is_exact(w->in))
         out->reason = w->in->behind ? "written behind" : "the file cannot be read";

@@ -91,27 +91,6 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
     return sieve <= list;
 }
 
-static int choose_sieve(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
-{
-    (void)w, (void)lo, (void)hi;
-    *reason = "access=sieve";
-    return 1;
-}
-
-static int choose_list(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
-{
-    (void)w, (void)lo, (void)hi;
-    *reason = "access=list";
-    return 0;
-}
-
-static int choose_naive(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
-{
-    (void)w, (void)lo, (void)hi;
-    *reason = "access=naive";
-    return 0;
-}
-
 static int choose_by_extent(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
 {
     (void)hi;
@@ -129,15 +108,18 @@ static int choose_cheaper(wr_windows *w, int64_t lo, int64_t hi, const char **re
 
 const wr_method wr_methods[] = {
     {.name = "auto", .help = "what is cheaper, window by window", .choose = choose_cheaper},
-    {.name = "sieve", .help = "one run, with whatever lies between", .choose = choose_sieve},
+    {.name = "sieve",
+     .help = "one run, with whatever lies between",
+     .why = "access=sieve",
+     .sieve = true},
     {.name = "list",
      .help = "what is wanted, in file order",
-     .choose = choose_list,
+     .why = "access=list",
      .exact = true,
      .plain = true},
     {.name = "naive",
      .help = "the same; a rank alone makes a call for each piece",
-     .choose = choose_naive,
+     .why = "access=naive",
      .exact = true,
      .plain = true},
     {.name = "extent",

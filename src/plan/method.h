@@ -8,8 +8,11 @@
 typedef struct wr_method {
     const char *name;
     const char *help;
-    /* Of a window [lo, hi) of a realm: 1 to sieve, 0 to list, or a negative code; says why. */
+    /* Of a window [lo, hi) of a realm: 1 to sieve, 0 to list, or a negative code; says why. NULL:
+     * always as `sieve` says. */
     int (*choose)(wr_windows *w, int64_t lo, int64_t hi, const char **reason);
+    const char *why;
+    bool sieve;
     bool exact; /* of what is listed, runs that are close are not joined */
     bool plain; /* a rank alone, too, touches nothing but what it wants */
 } wr_method;

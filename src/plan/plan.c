@@ -363,8 +363,6 @@ const char *wr_plan_reason(const wr_plan *plan)
 int wr_plan_build(const wr_plan_input *in, wr_plan *out)
 {
     const wr_realm_rule *rule = &wr_realm_rules[in->realms];
-    if (!rule->cut)
-        return wr_fail(WEIR_EUNSUPPORTED, "realms=%s does not exist yet", rule->name);
     *out = (wr_plan){
         .lo = in->wanted.lo, .hi = in->wanted.hi, .realms = in->realms, .given = in->given};
     out->window = wr_max(1, wr_min(in->window, in->buffer / 2));

@@ -144,7 +144,7 @@ typedef struct wr_realm_rule {
     int (*make)(const wr_plan *plan, int64_t i, weir_pattern **out);
 } wr_realm_rule;
 
-/* In the order of the tunable `realms`; NULL where a rule does not exist yet; ended by {0}. */
+/* In the order of the tunable `realms`; ended by {0}. */
 extern const wr_realm_rule wr_realm_rules[];
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out);

@@ -30,7 +30,9 @@ int wr_custom_verify(const wr_custom_realms *c)
     if (c->period && c->period < hi - lo)
         return wr_fail(WEIR_EINVAL, "realms span %lld bytes, more than their period of %lld",
                        (long long)(hi - lo), (long long)c->period);
-    return wr_realms_verify(c->count, c->realm, lo, c->period ? lo + c->period : hi);
+    if (c->period && (!wr_add(lo, c->period, &hi) || hi > WR_OFFSET_MAX))
+        return wr_fail(WEIR_ERANGE, "realms every %lld bytes: too far apart", (long long)c->period);
+    return wr_realms_verify(c->count, c->realm, lo, hi);
 }
 
 void wr_custom_release(wr_custom_realms *c)

@@ -37,10 +37,10 @@ int main(void)
     static char text[10000];
     weir_pattern *all;
     weir_plan *plan;
-    if (weir_pattern_contiguous(0, 1100, &all))
+    if (weir_pattern_contiguous(3, 1090, &all))
         return 1;
     weir_plan_request request = {.ranks = 6, .patterns = (const weir_pattern *[6]){all},
-                                 .hints = "realms=light;collective=always;aggregators=6"};
+                                 .hints = "realms=light;realm_align=10;collective=always;aggregators=6"};
     if (weir_plan_new(&request, &plan) || weir_plan_print(plan, text, sizeof text) < 0)
         return 1;
     fputs(text, stdout);
@@ -55,6 +55,6 @@ flags="-std=gnu11 -D_GNU_SOURCE -O1 -Iinclude -Isrc -Itests -pthread"
 # shellcheck disable=SC2086
 "$compiler" $flags $common tests/check.c tests/pattern/random_pattern.c tests/plan/plan_model.c -o model -lm
 ./show >shown
-grep -q 'realm 0 of rank 0: 100 bytes from 0 on' shown || { cat shown; exit 1; }
-grep -q 'realm 5 of rank 5: 200 bytes from 900 on' shown || { cat shown; exit 1; }
+grep -q 'realm 0 of rank 0: 97 bytes from 3 on' shown || { cat shown; exit 1; }
+grep -q 'realm 5 of rank 5: 193 bytes from 900 on' shown || { cat shown; exit 1; }
 ./model

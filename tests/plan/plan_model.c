@@ -353,6 +353,8 @@ static void test_verifier(void)
     CHECK(!wr_custom_verify(&two));
     two.period = 160;
     CHECK_FAILS(wr_custom_verify(&two), WEIR_EINVAL, "leave 10 bytes");
+    two.period = INT64_MAX;
+    CHECK_FAILS(wr_custom_verify(&two), WEIR_ERANGE, "too far apart");
     two.period = 149;
     CHECK_FAILS(wr_custom_verify(&two), WEIR_EINVAL, "more than their period");
     two = (wr_custom_realms){2, 150, (const weir_pattern *[]){a, c}};
@@ -397,6 +399,37 @@ static int64_t imbalance(int ranks, const wr_want *want, int64_t n)
     return most * 100 / (in.wanted.bytes / n);
 }
 
+/* Cuts are aligned, also where realms are more than cuts. */
+static void test_balance_align(void)
+{
+    enum { REALMS = 100, ALIGN = 4096 };
+    weir_pattern *all;
+    wr_plan plan;
+    wr_plan_input in = {.ranks = REALMS,
+                        .nodes = 1,
+                        .cores = 1,
+                        .aggregators = REALMS,
+                        .window = 1 << 20,
+                        .buffer = 4 << 20,
+                        .align = ALIGN,
+                        .realms = WR_REALMS_BALANCED,
+                        .collective = WR_SWITCH_ALWAYS};
+    CHECK(!weir_pattern_strided(777, 100000, 100, 1000, &all));
+    const wr_want want = {all, 0, weir_pattern_bytes(all), 0};
+    in.wanted = wr_summary_of(all, 0, want.end);
+    wr_balance_wants(&in, 1, &want);
+    CHECK(!wr_plan_build(&in, &plan));
+    for (int64_t i = 0; i < REALMS; i++) {
+        weir_pattern *realm;
+        int64_t lo, hi;
+        CHECK(!wr_plan_realm(&plan, i, &realm));
+        weir_pattern_bounds(realm, &lo, &hi);
+        CHECK(!i || !weir_pattern_bytes(realm) || lo % ALIGN == 0);
+        weir_pattern_free(realm);
+    }
+    weir_pattern_free(all);
+}
+
 /* 90 % of the data in a tenth of the range, or in very much less, at its ends or within. Of more
  * realms than cuts each has at most what lies between three. */
 static void test_balance(void)
@@ -426,6 +459,7 @@ int main(void)
     test_disks();
     test_verifier();
     test_balance();
+    test_balance_align();
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
