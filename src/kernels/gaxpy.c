@@ -144,34 +144,33 @@ static int take_memory(gaxpy *g)
     return 0;
 }
 
-static int prepare(gaxpy *g)
+static int run(gaxpy *g)
 {
-    const wr_panel_need need = wr_matmul_need(g->m);
-    int code = wr_gaxpy_shape_build(&need, g->m->c->info.columns, &g->shape);
-    if (code)
-        return code;
-    if (g->m->work.estimate) {
-        wr_gaxpy_estimate(&g->shape, g->m->work.estimate);
-        return 0;
-    }
-    code = wr_array_agree(g->m->c, take_memory(g));
-    return code ? code : wr_channel_open(g->m->c->world, &g->channel);
+    wr_matmul *m = g->m;
+    for (int64_t row = 0; row < g->shape.blocks[0]; row++)
+        for (int64_t column = 0; column < g->shape.blocks[1]; column++)
+            run_step(g, row, column);
+    wr_note_error(&m->first, weir_wait(&g->writing, NULL));
+    return wr_work_end(m->c, &m->first);
 }
 
 int wr_multiply_gaxpy(wr_matmul *m)
 {
     gaxpy g = {.m = m};
-    int code = prepare(&g);
-    if (code || m->work.estimate) {
-        wr_free(g.memory);
-        return code;
+    const wr_panel_need need = wr_matmul_need(m);
+    int code = wr_gaxpy_shape_build(&need, m->c->info.columns, &g.shape);
+    if (code)
+        return code; /* on all ranks */
+    if (m->work.estimate) {
+        wr_gaxpy_estimate(&g.shape, m->work.estimate);
+        return 0;
     }
-    for (int64_t row = 0; row < g.shape.blocks[0]; row++)
-        for (int64_t column = 0; column < g.shape.blocks[1]; column++)
-            run_step(&g, row, column);
-    wr_note_error(&m->first, weir_wait(&g.writing, NULL));
-    code = wr_work_end(m->c, &m->first);
+    code = wr_array_agree(m->c, take_memory(&g));
+    if (!code)
+        code = wr_channel_open(m->c->world, &g.channel);
+    if (!code)
+        code = run(&g);
     wr_channel_close(&g.channel);
     wr_free(g.memory);
-    return code;
+    return wr_work_settle(&m->c, 1, code);
 }

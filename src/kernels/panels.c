@@ -88,31 +88,31 @@ static int take_memory(multiplying *p)
     return 0;
 }
 
-static int prepare(multiplying *p)
+static int run(multiplying *p)
 {
-    const wr_matmul *m = p->m;
-    const wr_panel_need need = wr_matmul_need(m);
-    int code = wr_panel_shape_build(&need, &p->shape);
-    if (code || m->work.estimate)
-        return code;
-    return wr_array_agree(m->c, take_memory(p));
+    wr_matmul *m = p->m;
+    start_panels(p, 0);
+    for (int64_t k = 0; k < p->shape.steps; k++)
+        run_step(p, k);
+    for (int i = 0; i < 2; i++)
+        wr_note_error(&m->first, weir_wait(&p->writing[i], NULL));
+    return wr_work_end(m->c, &m->first);
 }
 
 int wr_multiply_panels(wr_matmul *m)
 {
     multiplying p = {.m = m, .a = {.array = m->a, .now = 1}, .b = {.array = m->b, .now = 1}};
-    int code = prepare(&p);
-    if (m->work.estimate && !code)
+    const wr_panel_need need = wr_matmul_need(m);
+    int code = wr_panel_shape_build(&need, &p.shape);
+    if (code)
+        return code; /* on all ranks */
+    if (m->work.estimate) {
         wr_panel_estimate(&p.shape, m->work.estimate);
-    if (code || m->work.estimate) {
-        wr_free(p.memory);
-        return code;
+        return 0;
     }
-    start_panels(&p, 0);
-    for (int64_t k = 0; k < p.shape.steps; k++)
-        run_step(&p, k);
-    for (int i = 0; i < 2; i++)
-        wr_note_error(&m->first, weir_wait(&p.writing[i], NULL));
+    code = wr_array_agree(m->c, take_memory(&p));
+    if (!code)
+        code = run(&p);
     wr_free(p.memory);
-    return wr_work_end(m->c, &m->first);
+    return wr_work_settle(&m->c, 1, code);
 }

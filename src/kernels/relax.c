@@ -349,5 +349,5 @@ int weir_array_relax(weir_array *from, weir_array *const to[2], weir_relaxation 
         code = solve(&s, last);
     wr_channel_close(&s.channel);
     wr_free(s.memory);
-    return code;
+    return wr_work_settle(to, 2, code);
 }

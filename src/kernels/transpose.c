@@ -245,12 +245,6 @@ static int take_memory(turning *t)
     return 0;
 }
 
-static int prepare(turning *t)
-{
-    int code = cut(t);
-    return code || t->work.estimate ? code : take_memory(t);
-}
-
 static void estimate(const turning *t, weir_estimate *out)
 {
     *out = (weir_estimate){.read = t->from->info.bytes,
@@ -260,27 +254,32 @@ static void estimate(const turning *t, weir_estimate *out)
     wr_estimate_say_slabs(out, "slabs", &t->shape);
 }
 
-static int run(turning *t)
+static int turn_all(turning *t)
 {
-    int code = check(t);
-    if (code)
-        return code; /* on all ranks */
-    code = prepare(t);
-    if (t->work.estimate && !code)
-        estimate(t, t->work.estimate);
-    if (!t->work.estimate)
-        code = wr_array_agree(t->to, code);
-    if (code || t->work.estimate) {
-        wr_free(t->memory);
-        return code;
-    }
     start_read(t, 0);
     for (int64_t k = 0; k < t->shape.steps; k++)
         run_step(t, k);
     for (int i = 0; i < WRITES; i++)
         wr_note_error(&t->first, weir_wait(&t->writing[i], NULL));
-    wr_free(t->memory);
     return wr_work_end(t->to, &t->first);
+}
+
+static int run(turning *t)
+{
+    int code = check(t);
+    if (!code)
+        code = cut(t);
+    if (code)
+        return code; /* on all ranks */
+    if (t->work.estimate) {
+        estimate(t, t->work.estimate);
+        return 0;
+    }
+    code = wr_array_agree(t->to, take_memory(t));
+    if (!code)
+        code = turn_all(t);
+    wr_free(t->memory);
+    return wr_work_settle(&t->to, 1, code);
 }
 
 int weir_array_transpose(weir_array *from, weir_array *to, const int *axes, const weir_work *work)

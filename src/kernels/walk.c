@@ -5,7 +5,8 @@
 #include "base/arith.h"
 #include "kernels/estimate.h"
 
-static weir_array *target_of(const wr_walk *w)
+/* Whose channel the ranks agree on. */
+static weir_array *lead_of(const wr_walk *w)
 {
     return w->slabs.outputs ? w->slabs.output[0] : w->slabs.input[0];
 }
@@ -36,7 +37,7 @@ static int64_t count_read(const wr_slab_shape *s, const weir_array *input)
 static int estimate(const wr_walk *w, weir_estimate *out)
 {
     const weir_slabs_options *o = &w->slabs;
-    const int ranks = wr_array_transport(target_of(w))->size;
+    const int ranks = wr_array_transport(lead_of(w))->size;
     wr_slab_shape shape = {0};
     *out = (weir_estimate){0};
     for (int rank = 0; rank < ranks; rank++) {
@@ -67,18 +68,24 @@ int wr_walk_check(wr_walk *w)
     return code || !w->work.estimate ? code : estimate(w, w->work.estimate);
 }
 
-int wr_walk_run(const wr_walk *w, int code)
+static int visit_all(const wr_walk *w)
 {
     weir_slabs *slabs;
     weir_slab slab;
     wr_first_error first = {0};
-    code = wr_array_agree(target_of(w), code);
-    if (!code)
-        code = weir_slabs_begin(&w->slabs, &slabs);
+    int code = weir_slabs_begin(&w->slabs, &slabs);
     if (code)
         return code; /* on all ranks */
     while (weir_slabs_next(slabs, &slab) == 1)
         w->visit(w->user, &slab);
     wr_note_error(&first, weir_slabs_end(slabs));
-    return wr_work_end(target_of(w), &first);
+    return wr_work_end(lead_of(w), &first);
+}
+
+int wr_walk_run(const wr_walk *w, int code)
+{
+    code = wr_array_agree(lead_of(w), code);
+    if (!code)
+        code = visit_all(w);
+    return wr_work_settle(w->slabs.output, w->slabs.outputs, code);
 }

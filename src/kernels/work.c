@@ -45,8 +45,12 @@ int wr_work_end(weir_array *array, const wr_first_error *first)
 {
     if (first->error.code)
         wr_error_raise(&first->error);
-    int code = wr_array_agree(array, first->error.code);
-    if (code)
-        array->spoiled = true; /* it lacks what could not be read or computed */
+    return wr_array_agree(array, first->error.code);
+}
+
+int wr_work_settle(weir_array *const *outputs, int count, int code)
+{
+    for (int i = 0; i < count && code; i++)
+        outputs[i]->spoiled = true; /* it lacks what could not be read or computed */
     return code;
 }

@@ -31,9 +31,12 @@ static inline void wr_note_error(wr_first_error *first, int code)
         first->error = *weir_error_last();
 }
 
-/* [collective] The code that all ranks return; after an error `array`, the operator's output, does
- * not get its name. */
+/* [collective] The code of all ranks; `array` is any of the operator's. */
 int wr_work_end(weir_array *array, const wr_first_error *first);
+
+/* The last of an operator that began to work: after an error, which all ranks agree on, none of its
+ * new outputs gets its name. Returns the code. */
+int wr_work_settle(weir_array *const *outputs, int count, int code);
 
 static inline void wr_work_progress(const weir_work *work, int64_t done, int64_t all)
 {

@@ -1,5 +1,6 @@
-/* An operator that has failed takes part in what is left, but reads and writes no more of it; and
- * what is only open for reading is not written. */
+/* An operator that has failed takes part in what is left, but reads and writes no more of it; new
+ * outputs get no name then, inputs do; and what is only open for reading is not written. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,25 +8,28 @@
 #include "array/array.h"
 #include "array/io_count.h"
 #include "array/naive_array.h"
+#include "storage/paths.h"
 #include "transport/local.h"
 #include "weir/kernels.h"
 
 /* All of these take more than STEPS steps; UNDER_WAY: accesses that may be when the first fails. */
-enum { SIDE = 200, MEMORY = 50 << 10, STEPS = 12, UNDER_WAY = 4, ARRAYS = 3 };
+enum { SIDE = 200, MEMORY = 50 << 10, STEPS = 12, UNDER_WAY = 4, ARRAYS = 3, SMALL = 60 };
 
 enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, DEEDS };
 
 typedef struct scene {
     enum deed deed;
     int direct;
-    bool blocked; /* outputs are not open for writing; otherwise reading fails */
+    bool blocked;       /* outputs are not open for writing; otherwise reading fails */
+    int64_t fail_after; /* allocation that fails, or -1 */
+    bool reached;       /* that one */
     char path[ARRAYS][100];
     io_count count;
 } scene;
 
 static int act(const scene *s, weir_array *const *x, const weir_work *work)
 {
-    weir_relaxation relaxation = {.iterations = 1};
+    weir_relaxation relaxation = {.iterations = 2};
     weir_statistics statistics;
     int last;
     switch (s->deed) {
@@ -80,6 +84,95 @@ static void rank_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+/* --- names --- */
+
+/* [collective] Closes a new array, of which nothing is left then. */
+static void close_new(weir_array *a, bool named)
+{
+    char path[200], made[200];
+    bool exists;
+    snprintf(path, sizeof path, "%s", a->path);
+    snprintf(made, sizeof made, "%s", a->made);
+    if (named)
+        CHECK(!weir_array_close(a));
+    else
+        CHECK_FAILS(weir_array_close(a), WEIR_EIO, "did not get its name");
+    CHECK(!wr_path_exists(path, &exists) && exists == named);
+    remove_tree(named ? path : made);
+}
+
+static weir_array *make_new(const scene *s, wr_world *w, int which)
+{
+    static const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SMALL, SMALL}};
+    weir_array *a;
+    CHECK(!wr_array_create(w, s->path[which], &info, NULL, "map=0;access=list", &a));
+    return a;
+}
+
+/* Inputs are new as well: they keep what was written to them. */
+static void name_body(wr_transport *t, void *user)
+{
+    static const bool output[DEEDS][ARRAYS] = {
+        [PANELS] = {0, 0, 1}, [GAXPY] = {0, 0, 1}, [TRANSPOSE] = {0, 0, 1},
+        [MEDIAN] = {0, 0, 1}, [RELAX] = {0, 1, 1}, [REDUCE] = {0}};
+    scene *s = user;
+    const weir_work work = {.memory = MEMORY, .direct = s->direct};
+    weir_array *x[ARRAYS];
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    w->progress.meter = wr_alloc_meter();
+    for (int i = 0; i < ARRAYS; i++)
+        x[i] = make_new(s, w, i);
+    const int64_t before = wr_alloc_count();
+    wr_alloc_fail_after(s->fail_after);
+    const int code = act(s, x, &work);
+    s->reached = wr_alloc_count() - before > s->fail_after;
+    wr_alloc_fail_after(-1);
+    CHECK(code == 0 || code == WEIR_ENOMEM);
+    CHECK(!code || s->reached);
+    for (int i = 0; i < ARRAYS; i++)
+        close_new(x[i], !code || !output[s->deed][i]);
+    wr_world_release(w);
+}
+
+/* Numbers that do not settle are found when all was written. */
+static void lost_body(wr_transport *t, void *user)
+{
+    const scene *s = user;
+    const double value = (double)NAN;
+    weir_relaxation relaxation = {.tolerance = 0.5};
+    weir_array *x[ARRAYS];
+    wr_tunables tunables;
+    wr_world *w;
+    int last;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    for (int i = 0; i < ARRAYS; i++)
+        x[i] = make_new(s, w, i);
+    CHECK(!weir_array_fill(x[0], &value, NULL));
+    CHECK_FAILS(weir_array_relax(x[0], x + 1, &relaxation, NULL, &last), WEIR_ERANGE, "finite");
+    for (int i = 0; i < ARRAYS; i++)
+        close_new(x[i], i == 0);
+    wr_world_release(w);
+}
+
+static void check_names(scene *s)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    for (s->deed = 0; s->deed < DEEDS; s->deed++)
+        for (s->direct = 0; s->direct < 2; s->direct++) {
+            s->reached = true;
+            for (s->fail_after = 0; s->reached; s->fail_after += 1 + s->fail_after / 8) {
+                check_within(60);
+                CHECK(!wr_local_run(1, &tunables, name_body, s));
+            }
+        }
+    CHECK(!wr_local_run(1, &tunables, lost_body, s));
+}
+
 int main(void)
 {
     wr_tunables tunables;
@@ -105,5 +198,6 @@ int main(void)
             CHECK(!wr_local_run(1, &tunables, rank_body, &s));
             CHECK(!s.count.write[1].requests);
         }
+    check_names(&s);
     return 0;
 }
