@@ -92,13 +92,14 @@ WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, con
 
 typedef struct weir_statistics {
     int64_t count, nans;   /* elements; of these, not a number, which do not count below */
-    double min, max, mean; /* 0 if there is nothing */
+    double min, max, mean; /* 0 if there is nothing; -0 counts as 0 */
     double deviation;      /* standard, of the population; not a number if one is infinite */
 } weir_statistics;
 
 /* Of any type but complex (WEIR_EINVAL), and in doubles: of i8 and u8 beyond 2^53 these, also min
- * and max, are rounded. The order of summing depends on the number of ranks and on memory; all
- * ranks get the same. After an error *out is as it was. */
+ * and max, are rounded, and distances from the mean below 1e-150 are nothing to the deviation. The
+ * order of summing depends on the number of ranks and on memory; all ranks get the same. After an
+ * error *out is as it was. */
 WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
 
 /* Every element becomes `value`, one of the array's type in this machine's byte order. */

@@ -3,8 +3,10 @@
  * Elements become doubles a block at a time; a block has a mean and a sum of squared distances from
  * it, and two such pairs combine exactly as if all their elements had been there at once (Chan,
  * Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances").
- * Nothing large is subtracted from something large, so digits last. Ranks combine in their order,
- * each for itself, so that all get the same bits. */
+ * Nothing large is subtracted from something large, so digits last. Numbers whose squares no double
+ * holds are made smaller by a power of 2. Ranks combine in their order, each for itself, so that
+ * all get the same bits. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,18 +17,35 @@
 
 enum { BLOCK = 1024, LANES = 8 };
 
-/* Of elements that are numbers; min and max hold nothing where there are none. */
+/* Of elements that are numbers; min and max hold nothing where there are none. Mean and squares are
+ * those of elements * SMALLER where one is large. */
 typedef struct moments {
     int64_t count, nans;
     double min, max, mean, squares;
 } moments;
+
+/* 2^60 squares of what is not large, or was made smaller, add up to a double. */
+#define LARGE 0x1p480
+#define SMALLER 0x1p-600
 
 typedef struct reduction {
     weir_array *array;
     moments sum;
 } reduction;
 
-static void join(moments *to, const moments *more)
+static bool is_large(const moments *m)
+{
+    return m->max > LARGE || m->min < -LARGE;
+}
+
+static void shrink(moments *m)
+{
+    m->mean *= SMALLER;
+    m->squares = m->squares * SMALLER * SMALLER; /* the square of it is 0 */
+}
+
+/* `more` is used up. */
+static void join(moments *to, moments *more)
 {
     const double all = (double)(to->count + more->count);
     to->nans += more->nans;
@@ -38,6 +57,8 @@ static void join(moments *to, const moments *more)
         to->nans = nans;
         return;
     }
+    if (is_large(to) != is_large(more))
+        shrink(is_large(to) ? more : to);
     const double distance = more->mean - to->mean, share = (double)more->count / all;
     to->squares += more->squares + distance * distance * ((double)to->count * share);
     to->mean += distance * share;
@@ -48,11 +69,12 @@ static void join(moments *to, const moments *more)
 
 /* --- a block of doubles --- */
 
+/* Zeros lose their sign: which one came first depends on slabs. */
 static int drop_nans(double *x, int count)
 {
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        double v = x[i];
+        double v = x[i] + 0.0;
         x[kept] = v;
         kept += v == v;
     }
@@ -117,6 +139,8 @@ static moments measure(double *x, int count)
     if (!m.count)
         return m;
     find_bounds(x, (int)m.count, &m);
+    for (int i = 0; i < m.count && is_large(&m); i++)
+        x[i] *= SMALLER;
     m.mean = sum_of(x, (int)m.count) / (double)m.count;
     m.squares = squares_of(x, (int)m.count, m.mean);
     return m;
@@ -152,7 +176,7 @@ static void load(const weir_array *array, const char *from, double *to, int coun
 static void add_slab(void *user, const weir_slab *slab)
 {
     reduction *r = user;
-    double x[BLOCK];
+    double x[BLOCK] = {0};
     const char *from = slab->in[0];
     int64_t elements = 1;
     for (int d = 0; d < r->array->info.dimensions; d++)
@@ -191,17 +215,21 @@ static int join_ranks(weir_array *array, moments *sum)
     return wr_array_agree(array, code);
 }
 
-/* Where there are infinities the formulae gave inf - inf. */
+/* Where there are infinities the formulae gave inf - inf. What was rounded up is not more than it
+ * can be: mean and deviation of the largest doubles are doubles. */
 static void tell(const moments *m, weir_statistics *out)
 {
     *out = (weir_statistics){.count = m->count + m->nans, .nans = m->nans};
     if (!m->count)
         return;
     const bool low = isinf(m->min), high = isinf(m->max);
+    const double larger = is_large(m) ? 1 / SMALLER : 1;
+    const double mean = fmax(m->min, fmin(m->max, m->mean * larger));
+    const double deviation = sqrt(m->squares / (double)m->count) * larger;
     out->min = m->min;
     out->max = m->max;
-    out->mean = low || high ? (low ? m->min : 0) + (high ? m->max : 0) : m->mean;
-    out->deviation = low || high ? (double)NAN : sqrt(m->squares / (double)m->count);
+    out->mean = low || high ? (low ? m->min : 0) + (high ? m->max : 0) : mean;
+    out->deviation = low || high ? (double)NAN : fmin(deviation, DBL_MAX);
 }
 
 int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work)
