@@ -78,8 +78,9 @@ typedef struct weir_relaxation {
 
 /* Results alternate between the two arrays, of type and shape of `from`; *last is set to the one
  * that has the latest, after every iteration. An estimate, for which nothing is set, is for all
- * iterations, or for one if their number is not known. WEIR_EINVAL: no matrices of f4 or f8, types
- * or shapes that differ, one array twice, negative iterations or tolerance, neither of them. */
+ * iterations, or for one if their number is not known; what is more than INT64_MAX is that.
+ * WEIR_EINVAL: no matrices of f4 or f8, types or shapes that differ, one array twice, negative
+ * iterations or tolerance, neither of them. */
 WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
                               weir_relaxation *relaxation, const weir_work *work, int *last);
 

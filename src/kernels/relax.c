@@ -281,12 +281,20 @@ static int plan(solver *s)
     return wr_blocks_build(&s->to[0]->body, &need, s->relaxation->exchange, &s->blocks);
 }
 
+/* Of all iterations, or the largest number there is. */
+static int64_t count_all(const solver *s, int64_t number, int64_t size)
+{
+    int64_t all;
+    const bool fits =
+        wr_mul(number, size, &all) && wr_mul(all, wr_max(1, s->relaxation->iterations), &all);
+    return fits ? all : INT64_MAX;
+}
+
 static void estimate(const solver *s, weir_estimate *out)
 {
-    const int64_t times = wr_max(1, s->relaxation->iterations);
-    *out = (weir_estimate){.read = times * wr_blocks_read(&s->blocks) * s->element,
-                           .written = times * s->from->info.bytes,
-                           .calls = times * 2 * s->blocks.shape.steps,
+    *out = (weir_estimate){.read = count_all(s, wr_blocks_read(&s->blocks), s->element),
+                           .written = count_all(s, s->from->info.bytes, 1),
+                           .calls = count_all(s, s->blocks.shape.steps, 2),
                            .memory = s->blocks.shape.memory};
     wr_estimate_say_slabs(out, "blocks", &s->blocks.shape);
     wr_estimate_say(out, " an iteration");

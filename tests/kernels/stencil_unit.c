@@ -200,7 +200,7 @@ static const wr_transport_ops *inside(const wr_transport *t)
 
 static int receive_or_fail(wr_transport *t, wr_place from, int tag, wr_request *r)
 {
-    if (!failing || from.bytes != SIDE * 8)
+    if (!failing || from.bytes != (int64_t)SIDE * 8)
         return inside(t)->receive(t, from, tag, r);
     r->parts = NEVER_STARTED;
     return wr_fail(WEIR_ENOMEM, "no memory for a message");
@@ -259,6 +259,22 @@ static void check_slabs(weir_array *const *a)
     CHECK(!strcmp(e.how, "slabs of 20 x 60, 1 step"));
 }
 
+/* More bytes than there are numbers for. */
+static void check_many(wr_world *w)
+{
+    int last;
+    weir_array *a[3];
+    weir_estimate e;
+    weir_relaxation r = {.iterations = INT32_MAX};
+    for (int i = 0; i < 3; i++)
+        a[i] = make(w, names[5 + i], WEIR_F8, 1 << 16, 1 << 16);
+    CHECK(!weir_array_relax(a[0], a + 1, &r, &(weir_work){.estimate = &e}, &last));
+    CHECK(e.read == INT64_MAX && e.written == INT64_MAX);
+    CHECK(e.calls > INT32_MAX && e.calls < INT64_MAX);
+    for (int i = 0; i < 3; i++)
+        CHECK(!weir_array_discard(a[i]));
+}
+
 /* --- what is read --- */
 
 static void relax_counted(weir_array *const *a, int exchange)
@@ -299,6 +315,7 @@ static void rank_body(wr_transport *t, void *user)
     relax_counted(a, 1);
     io_count_next(w);
     check_long(w);
+    check_many(w);
     check_failing(a);
     for (int i = 0; i < 3; i++)
         CHECK(!weir_array_discard(a[i]));
