@@ -17,11 +17,13 @@ enum { SIDE = 200, MEMORY = 50 << 10, STEPS = 12, UNDER_WAY = 4, ARRAYS = 3, SMA
 
 enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, DEEDS };
 
+static const char faulty[] = "map=0;access=list;fault=eio:1";
+
 typedef struct scene {
     enum deed deed;
     int direct;
     bool blocked;       /* outputs are not open for writing; otherwise reading fails */
-    int64_t fail_after; /* allocation that fails, or -1 */
+    int64_t fail_after; /* allocation that fails, or -1: reading does */
     bool reached;       /* that one */
     char path[ARRAYS][100];
     io_count count;
@@ -55,7 +57,7 @@ static weir_array *make(const scene *s, wr_world *w, int which)
     CHECK(!wr_array_create(w, s->path[which], &info, NULL, "", &a));
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_open(w, s->path[which], s->blocked ? WEIR_READ : WEIR_READ | WEIR_WRITE,
-                         which || s->blocked ? "map=0" : "map=0;access=list;fault=eio:1", &a));
+                         which || s->blocked ? "map=0" : faulty, &a));
     return a;
 }
 
@@ -105,7 +107,8 @@ static weir_array *make_new(const scene *s, wr_world *w, int which)
 {
     static const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SMALL, SMALL}};
     weir_array *a;
-    CHECK(!wr_array_create(w, s->path[which], &info, NULL, "map=0;access=list", &a));
+    CHECK(!wr_array_create(w, s->path[which], &info, NULL,
+                           which || s->fail_after >= 0 ? "map=0;access=list" : faulty, &a));
     return a;
 }
 
@@ -130,8 +133,10 @@ static void name_body(wr_transport *t, void *user)
     const int code = act(s, x, &work);
     s->reached = wr_alloc_count() - before > s->fail_after;
     wr_alloc_fail_after(-1);
-    CHECK(code == 0 || code == WEIR_ENOMEM);
-    CHECK(!code || s->reached);
+    if (s->fail_after < 0)
+        CHECK_EQUAL(code, WEIR_EIO);
+    else
+        CHECK(code == 0 || (code == WEIR_ENOMEM && s->reached));
     for (int i = 0; i < ARRAYS; i++)
         close_new(x[i], !code || !output[s->deed][i]);
     wr_world_release(w);
@@ -165,7 +170,7 @@ static void check_names(scene *s)
     for (s->deed = 0; s->deed < DEEDS; s->deed++)
         for (s->direct = 0; s->direct < 2; s->direct++) {
             s->reached = true;
-            for (s->fail_after = 0; s->reached; s->fail_after += 1 + s->fail_after / 8) {
+            for (s->fail_after = -1; s->reached; s->fail_after += 1 + s->fail_after / 8) {
                 check_within(60);
                 CHECK(!wr_local_run(1, &tunables, name_body, s));
             }
