@@ -6,6 +6,7 @@
  * locked on the description, which all who use the file have open. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "storage/backends.h"
 #include "storage/spread.h"
@@ -44,7 +45,7 @@ static int set_size(wr_storage *s, int64_t size)
     return code;
 }
 
-static int sync(wr_storage *s)
+static int sync_parts(wr_storage *s)
 {
     const state *p = s->state;
     weir_error first = {0};
@@ -105,16 +106,36 @@ static void fill_hole(wr_spread_piece *x, int64_t bytes, int64_t size)
     }
 }
 
+/* Reads on in a part that has grown since it was read; whether anything came. */
+static bool read_on(wr_spread_piece *x)
+{
+    wr_transfer *t = &x->inner;
+    const size_t rest = (size_t)(t->run - t->done % t->run);
+    const ssize_t got = pread(x->storage->plain_fd, wr_transfer_memory(t, t->done), rest,
+                              wr_transfer_offset(t, t->done));
+    if (got < 0 && errno != EINTR)
+        t->error = errno;
+    t->done += wr_max(0, got);
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* What is missing in a part, as far as the file goes. */
 static void end(wr_storage *s, wr_spread_piece *x)
 {
     wr_transfer *t = &x->inner;
     int64_t bytes, size;
-    if (t->direction == WR_WRITE || t->error || t->done == wr_transfer_bytes(t))
+    if (t->direction == WR_WRITE)
         return;
-    if (wr_storage_get_size(x->storage, &bytes) || get_size(s, &size))
-        t->error = weir_error_last()->errnum;
-    else
+    while (!t->error && t->done < wr_transfer_bytes(t)) {
+        if (wr_storage_get_size(x->storage, &bytes) || get_size(s, &size)) {
+            t->error = weir_error_last()->errnum;
+            return;
+        }
         fill_hole(x, bytes, size);
+        if (t->done == wr_transfer_bytes(t) || wr_transfer_offset(t, t->done) >= bytes ||
+            x->storage->plain_fd < 0 || !read_on(x))
+            return;
+    }
 }
 
 static void submit(wr_storage *s, wr_transfer *t)
@@ -226,7 +247,7 @@ const wr_storage_ops wr_striped_ops = {
     .reap = reap,
     .get_size = get_size,
     .set_size = set_size,
-    .sync = sync,
+    .sync = sync_parts,
     .lock = lock,
     .locate = locate,
 };
