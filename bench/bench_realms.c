@@ -31,7 +31,8 @@ enum {
     DENSE = RANGE / 10,     /* of these bytes everything is wanted, */
     PIECE = 4096,           /* and of the rest pieces, a tenth of the data */
     PIECES = DENSE / 9 / PIECE,
-    MANY = 100000
+    MANY = 100000,
+    ACROSS = 25 /* of a grid of so many ranks: how many share a row */
 };
 
 typedef struct job {
@@ -200,9 +201,10 @@ static void sweep(job *j, int64_t extent, int64_t share)
     snprintf(name, sizeof name, "extents of %d KiB, %d %% useful", (int)(extent >> 10), (int)share);
     contest c = {.part = "access", .name = name, .op = "write", .seconds = 0.4, .warm = true};
     c.user = j;
-    c.list[0].step = access_auto;
-    c.list[1].step = access_sieve;
-    c.list[2].step = access_list;
+    /* several in a row: the first finds caches as the one before left them */
+    c.list[0] = (contestant){.step = access_auto, .calls = 4};
+    c.list[1] = (contestant){.step = access_sieve, .calls = 4};
+    c.list[2] = (contestant){.step = access_list, .calls = 4};
     must(weir_pattern_strided(contest_rank * extent, count, run, contest_ranks * extent, &j->where),
          "pattern");
     take_data(j, count * run);
@@ -358,14 +360,6 @@ static void part_messages(job *j)
 
 /* --- planning: a grid of ranks, each with a block of a matrix --- */
 
-static int64_t grid_side(int64_t ranks)
-{
-    int64_t side = 1;
-    while (ranks % (side * 2) == 0 && side * 2 * side * 2 <= ranks * 4)
-        side *= 2;
-    return side;
-}
-
 typedef struct planning {
     weir_plan_request request;
     double seconds;
@@ -385,7 +379,7 @@ static void make_plan(void *user)
 
 static void plan_for(int ranks)
 {
-    const int64_t across = grid_side(ranks), down = ranks / across, block = 64;
+    const int64_t across = ACROSS, down = ranks / across, block = 64;
     const int64_t shape[] = {down * block, across * block};
     const weir_pattern **patterns = allocate((size_t)ranks * sizeof(weir_pattern *));
     for (int i = 0; i < ranks; i++) {
