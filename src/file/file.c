@@ -1,10 +1,8 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/file.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arith.h"
 #include "engine/cold.h"
@@ -112,12 +110,7 @@ static int agree_on_file(weir_file *f, int code)
 {
     enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, WORDS };
     wr_port *p = &f->port;
-    struct stat status = {0};
-    if (!code && p->storage->plain_fd >= 0 && fstat(p->storage->plain_fd, &status))
-        code = wr_fail_system(errno, p->storage->path, -1, "look at");
-    int64_t number = (int64_t)status.st_ino;
-    if (!code && p->storage->facts.disks)
-        number = p->storage->facts.identity;
+    const int64_t number = code ? 0 : p->storage->facts.identity;
     int64_t all[WORDS] = {[FILE_NUMBER] = number,
                           [NOT_NUMBER] = ~number,
                           [FAILED] = code != 0,

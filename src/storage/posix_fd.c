@@ -109,6 +109,7 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     s->facts.alignment = 1;
     s->facts.direct = false;
     s->facts.local = is_local(f->buffered);
+    s->facts.identity = (int64_t)status.st_ino;
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
     s->plain_fd = f->direct < 0 ? f->buffered : -1;

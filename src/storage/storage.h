@@ -66,7 +66,7 @@ typedef struct wr_storage_facts {
     bool local;        /* the file system is this machine's alone */
     /* of a striped file; otherwise 0 */
     int64_t disks, stripe; /* files that hold it, bytes dealt to each at a time */
-    int64_t identity;      /* tells it from every other */
+    int64_t identity;      /* tells it from every other; 0: not known */
 } wr_storage_facts;
 
 enum wr_open_flags {
