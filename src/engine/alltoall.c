@@ -35,15 +35,12 @@ typedef struct alltoall {
     wr_call *call;
     wr_transport *t;
     wr_transport *wide;    /* of the all-to-alls */
-    wr_service service;    /* realms, requests, and memory */
+    wr_service service;    /* realms, requests, windows and memory */
     wr_greeting *greeting; /* by aggregator, of this round */
     wr_greeting own;       /* as aggregator, from here */
     enum state state;
-    wr_windows walk;
-    wr_turn turn;
     int64_t first, end; /* wants of this round */
     int64_t packed_room;
-    char *buffer, *packed;
     lanes send, receive; /* from here as client */
     int64_t bundles;
     bundle *bundle; /* by aggregator */
@@ -141,9 +138,9 @@ static void wait_away(alltoall *x, int *tries)
 
 static void try_close(alltoall *x)
 {
-    int64_t lo = x->turn.window.lo;
+    int64_t lo = x->service.turn.window.lo;
     int code, tries = 0;
-    while ((code = wr_turn_close(x->call, &x->turn, x->buffer, false)) == WR_AWAY)
+    while ((code = wr_turn_close(x->call, &x->service.turn, x->service.buffer, false)) == WR_AWAY)
         wait_away(x, &tries);
     if (code == WR_BUSY)
         return;
@@ -155,57 +152,43 @@ static void try_open(alltoall *x)
 {
     wr_call *c = x->call;
     int more, tries = 0;
-    while ((more = wr_turn_open(c, &x->walk, &x->turn, x->buffer)) == WR_AWAY)
+    while ((more = wr_turn_open(c, &x->service.walk, &x->service.turn, x->service.buffer)) ==
+           WR_AWAY)
         wait_away(x, &tries);
     if (more == WR_BUSY)
         return;
-    fail(x, more < 0 ? more : 0, x->turn.window.lo);
+    fail(x, more < 0 ? more : 0, x->service.turn.window.lo);
     x->state = more == 1 ? SHOWING : THROUGH;
     if (more != 1)
         return;
-    c->outcome.stop = wr_min(c->outcome.stop, x->turn.valid);
+    c->outcome.stop = wr_min(c->outcome.stop, x->service.turn.valid);
     x->end = 0;
-}
-
-static wr_window range_of(const alltoall *x)
-{
-    return (wr_window){.lo = x->turn.window.lo, .hi = wr_min(x->turn.window.hi, x->turn.valid)};
-}
-
-static int64_t bytes_of(const alltoall *x, int64_t i)
-{
-    const wr_want *w = &x->call->wants.list[i];
-    const wr_access_request a = {
-        .file = w->pattern, .begin = w->begin, .end = w->end, .memory = w->pattern};
-    const wr_window range = range_of(x);
-    if (!wr_want_touches(w, x->turn.window.lo, x->turn.window.hi))
-        return 0;
-    return wr_access_pack(&a, x->walk.realm, NULL, range.lo, range.hi);
 }
 
 /* The next wants whose data fit, one at least, as lanes of packed memory. */
 static int choose_wants(alltoall *x, lanes *to)
 {
     const wr_wants *w = &x->call->wants;
-    const wr_window range = range_of(x);
+    const wr_window range = wr_service_range(&x->service);
     int64_t used = 0;
     int code = 0;
     x->first = x->end;
     for (; x->end < w->count && !code; x->end++) {
-        int64_t bytes = bytes_of(x, x->end);
+        int64_t bytes = wr_want_bytes(&w->list[x->end], x->service.walk.realm, range);
         const wr_want *want = &w->list[x->end];
         if (used && used + bytes > x->packed_room)
             break;
         if (!bytes)
             continue;
         if (x->call->a->direction == WR_READ)
-            wr_want_copy(want, WR_READ, x->turn.window.cover, x->buffer, x->packed + used, range);
-        code = add_lane(to, (wr_lane){want->rank, x->packed + used, bytes, bytes, 1});
+            wr_want_copy(want, WR_READ, x->service.turn.window.cover, x->service.buffer,
+                         x->service.packed + used, range);
+        code = add_lane(to, (wr_lane){want->rank, x->service.packed + used, bytes, bytes, 1});
         used += bytes;
     }
-    x->own.lo = x->turn.window.lo;
-    x->own.hi = x->turn.window.hi;
-    x->own.valid = x->turn.valid;
+    x->own.lo = x->service.turn.window.lo;
+    x->own.hi = x->service.turn.window.hi;
+    x->own.valid = x->service.turn.valid;
     x->own.first = x->first < x->end ? w->list[x->first].rank : 0;
     x->own.end = x->first < x->end ? w->list[x->end - 1].rank + 1 : 0;
     return code;
@@ -231,11 +214,11 @@ static void settle(alltoall *x)
 {
     if (x->state != SHOWING)
         return;
-    char *packed = x->packed;
+    char *packed = x->service.packed;
     for (int64_t i = x->first; i < x->end && x->call->a->direction == WR_WRITE; i++) {
         const wr_want *want = &x->call->wants.list[i];
-        packed +=
-            wr_want_copy(want, WR_WRITE, x->turn.window.cover, x->buffer, packed, range_of(x));
+        packed += wr_want_copy(want, WR_WRITE, x->service.turn.window.cover, x->service.buffer,
+                               packed, wr_service_range(&x->service));
     }
     if (x->end == x->call->wants.count)
         x->state = CLOSING;
@@ -336,9 +319,9 @@ static int admit(alltoall *x)
             int64_t part = wr_service_part(&x->service, w->pattern, w->end - w->begin);
             x->packed_room = wr_max(x->packed_room, part);
         }
-        x->buffer = wr_arena_alloc(memory, c->plan->window);
-        x->packed = wr_arena_alloc(memory, x->packed_room);
-        code = x->buffer && x->packed ? 0 : WEIR_ENOMEM;
+        x->service.buffer = wr_arena_alloc(memory, c->plan->window);
+        x->service.packed = wr_arena_alloc(memory, x->packed_room);
+        code = x->service.buffer && x->service.packed ? 0 : WEIR_ENOMEM;
     }
     return wr_agree(x->t, wr_service_tag(&x->service, 0), code);
 }
@@ -352,18 +335,13 @@ void wr_rounds_alltoall(wr_call *call)
                   .service = {.call = call, .t = t},
                   .state = OPENING};
     int code = admit(&x);
-    if (!code && call->mine >= 0) {
-        wr_windows_init(&x.walk, call->in, call->plan, x.service.realms[call->mine],
-                        call->wants.count, call->wants.list);
-        wr_windows_remember(&x.walk, &call->port->course[call->a->direction]);
-    }
-    if (!code)
+    if (!code) {
+        wr_service_begin(&x.service);
         code = run_rounds(&x);
+    }
     /* nobody can tell what has come of the windows that were open, nor of those behind them */
-    wr_call_fail(call, code, x.turn.made ? x.turn.window.lo : call->plan->lo);
-    wr_turn_drop(call, &x.turn);
-    if (x.walk.plan)
-        wr_windows_release(&x.walk);
+    const wr_turn *turn = &x.service.turn;
+    wr_call_fail(call, code, turn->made ? turn->window.lo : call->plan->lo);
     wr_free(x.send.list);
     wr_free(x.receive.list);
     wr_service_close(&x.service);

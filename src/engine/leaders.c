@@ -227,12 +227,11 @@ static int64_t write_bill(leaders *l, const wr_greeting *g)
         atomic_store_explicit(&b->place[i], -1, memory_order_relaxed);
     for (int64_t i = 0; i < l->node.count; i++) {
         const wr_want *w = &l->node.list[i];
-        const wr_access_request a = {
-            .file = w->pattern, .begin = w->begin, .end = w->end, .memory = w->pattern};
         int rank = l->t->local[w->rank];
-        if (rank < g->first || rank >= g->end || !wr_want_touches(w, g->lo, g->hi))
+        if (rank < g->first || rank >= g->end)
             continue;
-        int64_t bytes = wr_access_pack(&a, l->service.realms[g->realm], NULL, b->lo, b->hi);
+        int64_t bytes =
+            wr_want_bytes(w, l->service.realms[g->realm], (wr_window){.lo = b->lo, .hi = b->hi});
         if (!bytes)
             continue;
         atomic_store_explicit(&b->place[w->rank], l->bytes, memory_order_relaxed);

@@ -109,18 +109,21 @@ static int find_seats(wr_port *port, const char *text, int64_t *count, int **out
 
 int wr_port_prepare(wr_port *port, const wr_tunables *tunables)
 {
-    wr_transport *t = port->world->transport;
+    wr_transport *t = port->world->transport, *wide = port->wide;
     int64_t seats = t->size;
     int *seat = NULL;
     int code = *tunables->aggregator_hosts
                    ? find_seats(port, tunables->aggregator_hosts, &seats, &seat)
                    : 0;
     if (!code && tunables->exchange.which == WR_EXCHANGE_ALLTOALL && !port->wide)
-        code = t->ops->copy(t, port->channel.tag, &port->wide);
+        code = wr_agree(t, port->channel.tag, t->ops->copy(t, port->channel.tag, &wide));
     if (code) {
+        if (wide != port->wide)
+            wr_transport_close(wide);
         wr_free(seat);
         return code;
     }
+    port->wide = wide;
     wr_free(port->seat);
     port->seat = seat;
     port->seats = seats;

@@ -211,21 +211,6 @@ static bool is_own(const wr_service *s, const wr_stretch *stretch)
     return !s->by_node && stretch->rank == s->t->rank;
 }
 
-static wr_window range_of(const wr_service *s)
-{
-    return (wr_window){.lo = s->turn.window.lo, .hi = wr_min(s->turn.window.hi, s->turn.valid)};
-}
-
-static int64_t bytes_of(const wr_service *s, const wr_want *want)
-{
-    const wr_access_request a = {
-        .file = want->pattern, .begin = want->begin, .end = want->end, .memory = want->pattern};
-    const wr_window range = range_of(s);
-    if (!wr_want_touches(want, s->turn.window.lo, s->turn.window.hi))
-        return 0;
-    return wr_access_pack(&a, s->walk.realm, NULL, range.lo, range.hi);
-}
-
 /* Adds the want at a place: to the last stretch if it is of the same node and there is room. */
 static void stretch_to(wr_service *s, int64_t place, int64_t bytes)
 {
@@ -264,7 +249,9 @@ static void cut_stretches(wr_service *s)
     s->stretches = 0;
     for (int64_t i = 0; i < n; i++) {
         bool touches = wr_want_touches(want_of(s, i), s->turn.window.lo, s->turn.window.hi);
-        int64_t bytes = s->by_node && touches ? bytes_of(s, want_of(s, i)) : -1;
+        int64_t bytes = s->by_node && touches
+                            ? wr_want_bytes(want_of(s, i), s->walk.realm, wr_service_range(s))
+                            : -1;
         if (touches && bytes)
             stretch_to(s, i, bytes);
     }
@@ -351,7 +338,7 @@ static void copy_stretch(wr_service *s, const wr_stretch *x)
     char *packed = s->packed;
     for (int64_t i = 0; i < x->count; i++)
         packed += wr_want_copy(want_of(s, x->first + i), s->call->a->direction,
-                               s->turn.window.cover, s->buffer, packed, range_of(s));
+                               s->turn.window.cover, s->buffer, packed, wr_service_range(s));
 }
 
 /* Starts moving a stretch; true if there is nothing to wait for. */
@@ -360,7 +347,7 @@ static bool start_move(wr_service *s, wr_stretch *x)
     wr_call *c = s->call;
     int code;
     if (is_own(s, x)) {
-        wr_window range = range_of(s);
+        wr_window range = wr_service_range(s);
         wr_access_copy(c->a, s->turn.window.cover, s->buffer, range.lo, range.hi);
         s->own += x->bytes;
         return true;
@@ -387,7 +374,7 @@ static bool move(wr_service *s)
         if (s->in_turn)
             greet(s, s->next);
         if (x->bytes < 0)
-            x->bytes = bytes_of(s, want_of(s, x->first));
+            x->bytes = wr_want_bytes(want_of(s, x->first), s->walk.realm, wr_service_range(s));
         if (x->bytes == 0 || start_move(s, x))
             s->next++;
         return true;

@@ -69,6 +69,13 @@ static inline int wr_service_rank(const wr_service *s, int64_t i)
     return s->t->by_node[wr_call_place(s->call, i)];
 }
 
+/* What of its window exists. */
+static inline wr_window wr_service_range(const wr_service *s)
+{
+    const wr_window *w = &s->turn.window;
+    return (wr_window){.lo = w->lo, .hi = w->hi < s->turn.valid ? w->hi : s->turn.valid};
+}
+
 /* All realms. */
 int wr_service_open(wr_service *s);
 
