@@ -194,6 +194,16 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
     return code;
 }
 
+bool wr_worlds_need_callers(void)
+{
+    bool need = false;
+    pthread_mutex_lock(&lock);
+    for (const keeper *k = keepers; k && !need; k = k->next)
+        need = wr_progress_has_callers(&k->world->progress);
+    pthread_mutex_unlock(&lock);
+    return need;
+}
+
 void weir_progress_poll(void)
 {
     move_worlds(NULL);

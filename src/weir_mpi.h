@@ -3,6 +3,7 @@
 #define WR_WEIR_MPI_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "engine/world.h"
 
@@ -10,6 +11,9 @@
  * it ends when the communicator is freed, or at MPI_Finalize. WEIR_ETRANSPORT where MPI is not
  * running. */
 int wr_world_get(MPI_Comm comm, wr_world **out);
+
+/* Whether some operation gets on only by calls such as weir_progress_poll. */
+bool wr_worlds_need_callers(void);
 
 /* Makes sure that worlds end when MPI does; wr_world_get does it too. */
 int wr_mpi_prepare(void);

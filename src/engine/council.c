@@ -44,6 +44,33 @@ int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int
     return 0;
 }
 
+int wr_council_sums(wr_channel *c, int count, const int64_t *values, int64_t *before,
+                    int64_t *total)
+{
+    wr_transport *t = c->world->transport;
+    size_t bytes = (size_t)count * sizeof *values;
+    if (count > WR_COUNCIL_VALUES)
+        return wr_fail(WEIR_EINVAL, "%d values in a council", count);
+    memcpy(total, values, bytes);
+    if (by_messages(c)) {
+        int code = wr_sum_before(t, c->tag, count, values, before);
+        return code ? code : wr_allreduce(t, c->tag, WR_SUM, count, total);
+    }
+    memcpy(own_lane(c), values, bytes);
+    memset(before, 0, bytes);
+    memset(total, 0, bytes);
+    uint32_t turn = exchange(c);
+    for (int rank = 0; rank < t->local_size; rank++) {
+        int64_t theirs[WR_COUNCIL_VALUES];
+        memcpy(theirs, wr_channel_lane(c, turn, rank), bytes);
+        for (int i = 0; i < count; i++) {
+            total[i] += theirs[i];
+            before[i] += rank < t->local_rank ? theirs[i] : 0;
+        }
+    }
+    return 0;
+}
+
 /* Nobody else speaks, so all lanes are the first rank's. */
 int wr_council_tell(wr_channel *c, void *data, int64_t bytes)
 {

@@ -11,6 +11,10 @@ enum { WR_COUNCIL_VALUES = 64 };
 /* [collective] At most WR_COUNCIL_VALUES. */
 int wr_council_reduce(wr_channel *c, enum wr_reduction reduction, int count, int64_t *values);
 
+/* [collective] What the lower ranks' values come to, and those of all. */
+int wr_council_sums(wr_channel *c, int count, const int64_t *values, int64_t *before,
+                    int64_t *total);
+
 /* [collective] Rank 0's bytes reach all. */
 int wr_council_tell(wr_channel *c, void *data, int64_t bytes);
 

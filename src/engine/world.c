@@ -18,7 +18,7 @@ static int64_t half_bytes(const wr_transport *t)
 
 static int64_t channel_bytes(const wr_transport *t)
 {
-    return 2 * half_bytes(t);
+    return 2 * half_bytes(t) + WR_BOARD;
 }
 
 static void set_log(wr_world *w)
@@ -68,6 +68,7 @@ static void take(wr_world *w, int number, wr_channel *out)
     *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
     out->barrier = (wr_barrier *)(void *)base;
     out->lanes = base + sizeof(wr_barrier);
+    out->board = base + 2 * half_bytes(w->transport);
 }
 
 /* Done while waiting. */

@@ -18,6 +18,7 @@
 enum {
     WR_LINE = 128,           /* words of different writers lie in different lines of this size */
     WR_LANE = 8 * WR_LINE,   /* bytes of a rank's part of a mailbox */
+    WR_BOARD = 4 * WR_LINE,  /* bytes of a channel that the node's ranks share as they like */
     WR_REGION_CHANNELS = 16, /* channels in one region */
     WR_MAX_CHANNELS = 1024
 };
@@ -41,6 +42,7 @@ typedef struct wr_channel {
     uint32_t turn; /* mailboxes exchanged so far; its parity names the bank in use */
     wr_barrier *barrier;
     char *lanes; /* bank, then local rank */
+    char *board; /* as the last file left it */
     bool inner;  /* of the node's ranks only */
 } wr_channel;
 

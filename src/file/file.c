@@ -1,12 +1,16 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/file.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/arith.h"
 #include "engine/cold.h"
 #include "engine/council.h"
+#include "file/pointer.h"
 #include "plan/realms.h"
 #include "storage/costs.h"
 #include "storage/paths.h"
@@ -19,6 +23,7 @@ typedef struct agreed {
     wr_tunables tunables;
     wr_storage_facts facts;
     int64_t cores;
+    int64_t number; /* by which the file is told from others that are open */
 } agreed;
 
 static int check_mode(int mode)
@@ -58,6 +63,8 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
     bool several = how->members && how->members->count;
     int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
+    if (getrandom(&a->number, sizeof a->number, 0) != sizeof a->number)
+        code = wr_fail_system(errno, how->path, -1, "number");
     if (how->at_once)
         a->tunables.write_behind.which = 0;
     if (!code)
@@ -134,6 +141,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     wr_port *p = &f->port;
     wr_transport *t = p->world->transport;
     agreed a = {0};
+    wr_pointer_init(f);
     if (t->rank == 0) {
         a.code = find_out(p->world, how, &a);
         settle(p, &a);
@@ -147,6 +155,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     int code = wr_council_tell(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
+    f->pointer.number = a.number;
     if (!code && t->rank) {
         settle(p, &a);
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
@@ -183,6 +192,10 @@ static void let_go(weir_file *f)
     wr_map_close(&f->port.map);
     wr_cold_close(f->port.cold);
     f->port.cold = NULL;
+    char beside[WR_PATH];
+    wr_pointer_close(f, beside);
+    if (*beside)
+        unlink(beside);
     wr_storage_close(f->port.storage); /* first: what it has under way uses the rest */
     f->port.storage = NULL;
     for (int i = 0; i < 2; i++)
@@ -308,11 +321,15 @@ int weir_file_close(weir_file *file)
         lost = error.code;
     }
     wr_channel_barrier(&file->port.channel, &waiter);
+    char beside[WR_PATH];
+    wr_pointer_close(file, beside);
     int code = wr_storage_close(file->port.storage);
     if (lost)
         code = wr_error_raise(&error);
     file->port.storage = NULL;
     code = wr_council_agree(&file->port.channel, code);
+    if (*beside)
+        unlink(beside);
     wr_channel_barrier(&file->port.channel, &waiter);
     log_traffic(file->port.world);
     release(file);

@@ -21,12 +21,19 @@ struct weir_request {
     wr_run_pattern nothing;
 };
 
+/* Of a shared pointer (pointer.h). */
+typedef struct wr_pointer {
+    int file;       /* the small file of several nodes, or -1 */
+    int64_t number; /* in its name: no other open file has it; equal on all ranks */
+} wr_pointer;
+
 struct weir_file {
     wr_lodger lodger; /* first: the world knows the file by it */
     wr_port port;     /* its world is NULL once MPI has ended */
     int mode;
     weir_request *split;    /* begun, or NULL */
     pthread_mutex_t lock;   /* of what follows */
+    wr_pointer pointer;
     weir_request *requests; /* started, and not known to be over */
     weir_request *spare;    /* for a collective one that there is no memory for, or NULL */
 };

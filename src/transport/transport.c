@@ -162,6 +162,33 @@ int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int coun
     return code ? code : wr_broadcast(t, tag, values, bytes);
 }
 
+/* After the k-th round a rank has the sum of 2^k ranks up to itself. */
+int wr_sum_before(wr_transport *t, int tag, int count, const int64_t *values, int64_t *before)
+{
+    int64_t sum[MOST_VALUES], theirs[MOST_VALUES], bytes = count * (int64_t)sizeof *values;
+    if (count > MOST_VALUES)
+        return wr_fail(WEIR_EINVAL, "sums of %d numbers", count);
+    memcpy(sum, values, (size_t)bytes);
+    memset(before, 0, (size_t)bytes);
+    for (int step = 1; step < t->size; step *= 2) {
+        wr_request sent = {0};
+        int code = 0;
+        if (t->rank + step < t->size)
+            code = t->ops->send(t, (wr_parcel){t->rank + step, bytes, sum}, tag + TAG_REDUCE, false,
+                                &sent);
+        if (!code && t->rank >= step)
+            code = wr_receive(t, t->rank - step, tag + TAG_REDUCE, theirs, bytes);
+        int lost = sent.parts ? wr_request_wait(t, &sent) : 0;
+        if (code || lost)
+            return code ? code : lost;
+        for (int i = 0; t->rank >= step && i < count; i++) {
+            before[i] += theirs[i];
+            sum[i] += theirs[i];
+        }
+    }
+    return 0;
+}
+
 int wr_agree(wr_transport *t, int tag, int code)
 {
     weir_error details = *weir_error_last();

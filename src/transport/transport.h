@@ -171,6 +171,9 @@ void wr_combine(enum wr_reduction reduction, int64_t *to, int64_t value);
 /* [collective] Combines `count` numbers of every rank, in log2(size) rounds. */
 int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int count, int64_t *values);
 
+/* [collective] What the lower ranks' numbers come to, in log2(size) rounds. */
+int wr_sum_before(wr_transport *t, int tag, int count, const int64_t *values, int64_t *before);
+
 /* [collective] Rank 0's bytes for all. */
 int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes);
 

@@ -85,60 +85,6 @@ MPI_Info door_info(const char *pairs)
     return info;
 }
 
-/* Uses fh, o and status of the functions below. */
-#define AT_POINTER(name) MPI_File_##name(fh, o->buffer, o->count, o->type, status)
-#define AT_OFFSET(name) MPI_File_##name(fh, o->offset, o->buffer, o->count, o->type, status)
-
-#if MPI_VERSION >= 4
-static int transfer_large(MPI_File fh, const door_order *o, MPI_Status *status)
-{
-    switch (o->write * 4 + o->together * 2 + o->at) {
-    case 0:
-        return AT_POINTER(read_c);
-    case 1:
-        return AT_OFFSET(read_at_c);
-    case 2:
-        return AT_POINTER(read_all_c);
-    case 3:
-        return AT_OFFSET(read_at_all_c);
-    case 4:
-        return AT_POINTER(write_c);
-    case 5:
-        return AT_OFFSET(write_at_c);
-    case 6:
-        return AT_POINTER(write_all_c);
-    default:
-        return AT_OFFSET(write_at_all_c);
-    }
-}
-#endif
-
-int door_transfer(MPI_File fh, const door_order *o, MPI_Status *status)
-{
-#if MPI_VERSION >= 4
-    if (o->large)
-        return transfer_large(fh, o, status);
-#endif
-    switch (o->write * 4 + o->together * 2 + o->at) {
-    case 0:
-        return AT_POINTER(read);
-    case 1:
-        return AT_OFFSET(read_at);
-    case 2:
-        return AT_POINTER(read_all);
-    case 3:
-        return AT_OFFSET(read_at_all);
-    case 4:
-        return AT_POINTER(write);
-    case 5:
-        return AT_OFFSET(write_at);
-    case 6:
-        return AT_POINTER(write_all);
-    default:
-        return AT_OFFSET(write_at_all);
-    }
-}
-
 char door_byte(int64_t i)
 {
     return (char)(i * 7 + 1);

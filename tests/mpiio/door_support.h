@@ -35,10 +35,12 @@ const char *door_hint(MPI_File fh, const char *key);
 /* An info of "key=value;key=value"; to be freed. */
 MPI_Info door_info(const char *pairs);
 
-/* One of the eight blocking transfers with an offset or at the individual pointer, or its variant
- * with a large count. */
+/* --- door_transfer.c --- */
+
+/* A transfer with an offset, or at the individual or shared pointer (which is in the order of ranks
+ * if together), or its variant with a large count. */
 typedef struct door_order {
-    bool write, together, at, large;
+    bool write, together, at, shared, large;
     MPI_Offset offset;
     void *buffer;
     int count;
@@ -46,6 +48,15 @@ typedef struct door_order {
 } door_order;
 
 int door_transfer(MPI_File fh, const door_order *o, MPI_Status *status);
+
+/* The same in other forms. */
+int door_start(MPI_File fh, const door_order *o, MPI_Request *request);
+int door_begin_split(MPI_File fh, const door_order *o);
+int door_end(MPI_File fh, const door_order *o, MPI_Status *status);
+
+/* Waits for all requests by one of DOOR_WAYS ways; all of them must succeed. */
+enum { DOOR_WAYS = 9 };
+void door_wait(int way, int count, MPI_Request *requests, MPI_Status *statuses);
 
 /* Rank 0 writes a file of so many bytes, byte i being i * 7 + 1; the others wait. [collective] */
 void door_make_file(const char *path, int64_t bytes);

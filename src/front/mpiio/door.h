@@ -6,6 +6,7 @@
 #define WR_MPIIO_DOOR_H
 
 #include <mpi.h>
+#include <pthread.h>
 
 #include "file/file.h"
 #include "front/mpiio/types.h"
@@ -27,6 +28,12 @@ typedef struct wr_door {
     int64_t unit;                 /* bytes of an etype */
     weir_pattern *view;           /* from the displacement on, for ever; NULL: no data at all */
     int64_t position;             /* of the individual pointer, in data of the view */
+    int64_t views;                /* set so far: the shared pointer knows them by number */
+    struct wr_split {
+        bool begun, write;
+        int pointer; /* a wr_pointer_kind */
+    } split;
+    pthread_mutex_t lock; /* of the individual pointer and what follows */
     /* the memory pattern of the latest access */
     weir_pattern *memory;
     wr_hash memory_of;
@@ -83,5 +90,8 @@ char *wr_hints_of(MPI_Info info);
 /* The file as bytes, from its start. */
 int wr_view_reset(wr_door *door);
 void wr_view_release(wr_door *door);
+
+/* Where a seek leads, in data of the view; `from` is for MPI_SEEK_CUR. */
+int wr_view_seek(wr_door *door, int64_t from, int64_t offset, int whence, int64_t *position);
 
 #endif

@@ -6,7 +6,8 @@
 #include "base/arith.h"
 #include "base/log.h"
 #include "engine/council.h"
-#include "front/mpiio/door.h"
+#include "file/pointer.h"
+#include "front/mpiio/tokens.h"
 #include "transport/mpi_transport.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
@@ -89,6 +90,7 @@ static int furnish(wr_door *door, MPI_Comm comm, const char *path, int amode, MP
                       .group = MPI_GROUP_NULL,
                       .info = MPI_INFO_NULL,
                       .errors = MPI_ERRORS_RETURN};
+    pthread_mutex_init(&door->lock, NULL);
     size_t length = strlen(path) + 1;
     door->path = wr_alloc((int64_t)length);
     if (!door->path)
@@ -115,6 +117,8 @@ static void dismantle(wr_door *door)
         PMPI_Info_free(&door->info);
     wr_free(door->path);
     wr_door_number(door, false);
+    wr_tokens_forget(door);
+    pthread_mutex_destroy(&door->lock);
     retire(door);
 }
 
@@ -134,6 +138,8 @@ static int append_position(wr_door *door)
     int code = 0;
     if (port->world->transport->rank == 0)
         code = weir_file_get_size(door->file, &size);
+    if (!code && port->world->transport->rank == 0)
+        code = wr_pointer_set(door->file, door->views, size);
     code = wr_council_agree(&port->channel, code);
     if (!code)
         code = wr_council_tell(&port->channel, &size, sizeof size);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "file/pointer.h"
 #include "front/mpiio/contents.h"
 #include "front/mpiio/door.h"
 
@@ -126,10 +127,15 @@ WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatyp
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
     int code = check_view(door, displacement, etype, filetype, datarep);
-    if (!code && displacement == MPI_DISPLACEMENT_CURRENT)
-        displacement = byte_of(door, door->position);
+    if (!code && displacement == MPI_DISPLACEMENT_CURRENT) {
+        int64_t position;
+        code = wr_pointer_advance(door->file, door->views, 0, &position);
+        displacement = code ? 0 : byte_of(door, position);
+    }
     if (!code)
         code = set_view(door, displacement, etype, filetype);
+    if (!code)
+        door->views++;
     return wr_door_result(door, code);
 }
 WR_BOTH_NAMES(File_set_view)
@@ -149,16 +155,13 @@ WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Dataty
 }
 WR_BOTH_NAMES(File_get_view)
 
-static int seek(wr_door *door, int64_t offset, int whence)
+int wr_view_seek(wr_door *door, int64_t from, int64_t offset, int whence, int64_t *position)
 {
     int64_t base = 0, size;
-    int code = wr_door_refuse_sequential(door);
-    if (code)
-        return code;
     if (whence == MPI_SEEK_CUR) {
-        base = door->position / door->unit;
+        base = from / door->unit;
     } else if (whence == MPI_SEEK_END) {
-        code = weir_file_get_size(door->file, &size);
+        int code = weir_file_get_size(door->file, &size);
         if (code)
             return code;
         int64_t data = door->view ? wr_pattern_data_below(door->view, size) : 0;
@@ -168,7 +171,21 @@ static int seek(wr_door *door, int64_t offset, int whence)
     }
     if (!wr_add(base, offset, &base) || base < 0 || !wr_mul(base, door->unit, &base))
         return wr_misuse(MPI_ERR_ARG, "seek to before the view, or beyond 2^63 bytes");
-    door->position = base;
+    *position = base;
+    return 0;
+}
+
+static int seek(wr_door *door, int64_t offset, int whence)
+{
+    int64_t position = door->position;
+    int code = wr_door_refuse_sequential(door);
+    if (!code)
+        code = wr_view_seek(door, position, offset, whence, &position);
+    if (code)
+        return code;
+    pthread_mutex_lock(&door->lock);
+    door->position = position;
+    pthread_mutex_unlock(&door->lock);
     return 0;
 }
 

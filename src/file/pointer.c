@@ -1,0 +1,181 @@
+/* Shared pointers: on a board, or in a small file that is locked while it is used. */
+#include "file/pointer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "engine/council.h"
+
+/* View v is in place v modulo their number. */
+typedef struct slot {
+    int64_t view, position;
+} slot;
+
+typedef struct board {
+    _Atomic uint32_t taken;
+    slot slot[WR_POINTER_VIEWS];
+} board;
+
+_Static_assert(sizeof(board) <= WR_BOARD, "the pointers fit a board");
+
+static board *board_of(const weir_file *f)
+{
+    return (board *)(void *)f->port.channel.board;
+}
+
+static bool on_board(const weir_file *f)
+{
+    return f->port.world->transport->nodes == 1;
+}
+
+void wr_pointer_init(weir_file *f)
+{
+    f->pointer.file = -1;
+    if (f->port.world->transport->rank == 0)
+        memset(board_of(f), 0, sizeof(board));
+}
+
+static int name_of(const weir_file *f, char out[WR_PATH])
+{
+    int length = snprintf(out, WR_PATH, "%s.pointer-%016llx", f->port.storage->path,
+                          (unsigned long long)f->pointer.number);
+    return length < WR_PATH ? 0 : wr_fail(WEIR_ERANGE, "the name of the file is too long");
+}
+
+void wr_pointer_close(weir_file *f, char beside[WR_PATH])
+{
+    if (f->pointer.file >= 0)
+        close(f->pointer.file);
+    f->pointer.file = -1;
+    *beside = '\0';
+    if (f->port.storage && !on_board(f) && f->port.world->transport->rank == 0 &&
+        name_of(f, beside))
+        *beside = '\0';
+}
+
+/* Moves the pointer of a view, or sets it. */
+typedef struct change {
+    int64_t view;
+    bool set;
+    int64_t value, was;
+} change;
+
+static int apply(slot *s, change *c)
+{
+    if (s->view > c->view)
+        return wr_fail(WEIR_EDISAGREE, "a shared pointer, while others are %d views ahead",
+                       WR_POINTER_VIEWS);
+    if (s->view < c->view)
+        *s = (slot){.view = c->view};
+    c->was = s->position;
+    if (c->set)
+        s->position = c->value;
+    else if (!wr_add(s->position, c->value, &s->position))
+        return wr_fail(WEIR_ERANGE, "a shared pointer beyond 2^63 bytes");
+    return 0;
+}
+
+static int change_on_board(weir_file *f, change *c)
+{
+    board *b = board_of(f);
+    int tries = 0;
+    while (atomic_exchange_explicit(&b->taken, 1, memory_order_acquire))
+        wr_backoff(&tries);
+    int code = apply(&b->slot[c->view % WR_POINTER_VIEWS], c);
+    atomic_store_explicit(&b->taken, 0, memory_order_release);
+    return code;
+}
+
+static int lock_file(int file, short how)
+{
+    struct flock all = {.l_type = how, .l_whence = SEEK_SET};
+    int result;
+    do
+        result = fcntl(file, F_OFD_SETLKW, &all);
+    while (result && errno == EINTR);
+    return result;
+}
+
+/* Bytes that are not there yet are zeros. */
+static int change_in_file(weir_file *f, change *c)
+{
+    char name[WR_PATH];
+    slot s = {0};
+    off_t at = c->view % WR_POINTER_VIEWS * (off_t)sizeof s;
+    int code = name_of(f, name);
+    if (code)
+        return code;
+    if (f->pointer.file < 0)
+        f->pointer.file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (f->pointer.file < 0)
+        return wr_fail_system(errno, name, -1, "open");
+    if (lock_file(f->pointer.file, F_WRLCK))
+        return wr_fail_system(errno, name, -1, "lock");
+    if (pread(f->pointer.file, &s, sizeof s, at) < 0)
+        code = wr_fail_system(errno, name, -1, "read");
+    if (!code)
+        code = apply(&s, c);
+    if (!code && pwrite(f->pointer.file, &s, sizeof s, at) != sizeof s)
+        code = wr_fail_system(errno, name, -1, "write");
+    lock_file(f->pointer.file, F_UNLCK);
+    return code;
+}
+
+/* The lock is for threads, which share the descriptor. */
+static int make_change(weir_file *f, change *c)
+{
+    if (!f->port.world)
+        return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
+    if (on_board(f))
+        return change_on_board(f, c);
+    pthread_mutex_lock(&f->lock);
+    int code = change_in_file(f, c);
+    pthread_mutex_unlock(&f->lock);
+    return code;
+}
+
+int wr_pointer_advance(weir_file *f, int64_t view, int64_t by, int64_t *was)
+{
+    change c = {.view = view, .value = by};
+    int code = make_change(f, &c);
+    *was = c.was;
+    return code;
+}
+
+int wr_pointer_set(weir_file *f, int64_t view, int64_t position)
+{
+    return make_change(f, &(change){.view = view, .set = true, .value = position});
+}
+
+/* What rank 0 tells about the pointer. */
+typedef struct told {
+    int code;
+    weir_error error;
+    int64_t was;
+} told;
+
+int wr_pointer_deal(weir_file *f, int64_t view, int64_t by, int code, int64_t *was)
+{
+    enum { BYTES, FAILED, VALUES };
+    int64_t own[VALUES] = {code ? 0 : by, code != 0}, before[VALUES], total[VALUES];
+    weir_error error = *weir_error_last();
+    int lost = wr_file_settle(f);
+    if (!lost)
+        lost = wr_council_sums(&f->port.channel, VALUES, own, before, total);
+    *was = 0;
+    if (lost || total[FAILED])
+        return lost ? lost : code ? wr_error_raise(&error) : 0;
+    told t = {0};
+    if (f->port.world->transport->rank == 0) {
+        t.code = wr_pointer_advance(f, view, total[BYTES], &t.was);
+        if (t.code)
+            t.error = *weir_error_last();
+    }
+    lost = wr_council_tell(&f->port.channel, &t, sizeof t);
+    *was = t.was + before[BYTES];
+    return lost ? lost : t.code ? wr_error_raise(&t.error) : 0;
+}

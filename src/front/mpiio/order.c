@@ -1,0 +1,138 @@
+/* Orders: checked, measured, and given their place. */
+#include "front/mpiio/order.h"
+
+#include "base/arith.h"
+#include "file/pointer.h"
+
+static int check_order(const wr_door *door, const wr_order *o)
+{
+    if (o->count < 0)
+        return wr_misuse(MPI_ERR_COUNT, "count %lld", (long long)o->count);
+    if (o->datatype == MPI_DATATYPE_NULL)
+        return wr_misuse(MPI_ERR_TYPE, "MPI_DATATYPE_NULL in a transfer");
+    if (o->pointer == WR_EXPLICIT && o->offset < 0)
+        return wr_misuse(MPI_ERR_ARG, "offset %lld", (long long)o->offset);
+    if (o->write && door->amode & MPI_MODE_RDONLY)
+        return wr_misuse(MPI_ERR_READ_ONLY, "the file is open for reading only");
+    if (!o->write && door->amode & MPI_MODE_WRONLY)
+        return wr_misuse(MPI_ERR_ACCESS, "the file is open for writing only");
+    return o->pointer <= WR_INDIVIDUAL ? wr_door_refuse_sequential(door) : 0;
+}
+
+/* The pattern of `count` items in memory. The latest is kept, because programs repeat themselves;
+ * who uses it has it alone meanwhile. */
+static int take_memory(wr_door *door, const wr_type *type, int64_t count, wr_ready *r)
+{
+    weir_pattern *kept = NULL;
+    r->memory_count = count;
+    r->memory_extent = type->extent;
+    pthread_mutex_lock(&door->lock);
+    if (door->memory && door->memory_count == count && door->memory_extent == type->extent &&
+        wr_hash_equal(door->memory_of, type->pattern->hash)) {
+        kept = door->memory;
+        door->memory = NULL;
+    }
+    pthread_mutex_unlock(&door->lock);
+    r->memory_of = type->pattern->hash;
+    r->memory = kept;
+    return kept ? 0 : wr_type_repeat(type, count, &r->memory);
+}
+
+void wr_ready_release(wr_door *door, wr_ready *r)
+{
+    if (!r->memory)
+        return;
+    pthread_mutex_lock(&door->lock);
+    weir_pattern *old = door->memory;
+    door->memory = r->memory;
+    door->memory_of = r->memory_of;
+    door->memory_count = r->memory_count;
+    door->memory_extent = r->memory_extent;
+    pthread_mutex_unlock(&door->lock);
+    r->memory = NULL;
+    weir_pattern_free(old);
+}
+
+/* How many bytes of the file it is about, and where they are in memory. */
+static int measure(wr_door *door, const wr_order *o, wr_ready *r, int64_t *bytes)
+{
+    const wr_type *type;
+    int64_t lo, hi;
+    int code = check_order(door, o);
+    if (!code)
+        code = wr_type_get(o->datatype, &type);
+    if (code)
+        return code;
+    if (!wr_mul(o->count, type->size, bytes))
+        return wr_misuse(MPI_ERR_ARG, "an access beyond 2^63 bytes");
+    if (*bytes % door->unit)
+        return wr_misuse(MPI_ERR_IO, "%lld bytes are not a whole number of etypes of %lld",
+                         (long long)*bytes, (long long)door->unit);
+    if (*bytes && !door->view)
+        return wr_misuse(MPI_ERR_IO, "an access through a view without data");
+    if (!*bytes)
+        return 0;
+    if (!type->dense) {
+        code = take_memory(door, type, o->count, r);
+        r->a.memory = r->memory;
+        return code;
+    }
+    weir_pattern_bounds(type->pattern, &lo, &hi);
+    r->a.memory = wr_run_pattern_set(&r->run, lo, *bytes);
+    return 0;
+}
+
+/* Takes `bytes` from the individual pointer on. */
+static int move_individual(wr_door *door, int64_t bytes, int64_t *begin)
+{
+    int64_t end;
+    pthread_mutex_lock(&door->lock);
+    *begin = door->position;
+    bool fits = wr_add(*begin, bytes, &end);
+    if (fits)
+        door->position = end;
+    pthread_mutex_unlock(&door->lock);
+    return fits ? 0 : wr_misuse(MPI_ERR_ARG, "an access beyond 2^63 bytes");
+}
+
+/* Where in the view's data it begins; pointers move. */
+static int find_place(wr_door *door, const wr_order *o, int64_t bytes, int code, int64_t *begin)
+{
+    if (o->pointer == WR_ORDERED)
+        return wr_pointer_deal(door->file, door->views, bytes, code, begin);
+    if (code)
+        return code;
+    if (o->pointer == WR_SHARED)
+        return wr_pointer_advance(door->file, door->views, bytes, begin);
+    if (o->pointer == WR_INDIVIDUAL)
+        return move_individual(door, bytes, begin);
+    return wr_mul(o->offset, door->unit, begin)
+               ? 0
+               : wr_misuse(MPI_ERR_ARG, "an offset beyond 2^63 bytes");
+}
+
+int wr_order_prepare(wr_door *door, const wr_order *o, wr_ready *r)
+{
+    int64_t bytes = 0, begin = 0, end = 0;
+    *r = (wr_ready){.a = {.direction = o->write ? WR_WRITE : WR_READ, .base = o->buffer}};
+    int code = measure(door, o, r, &bytes);
+    code = find_place(door, o, bytes, code, &begin);
+    if (!code && !wr_add(begin, bytes, &end))
+        code = wr_misuse(MPI_ERR_ARG, "an access beyond 2^63 bytes");
+    r->a.file = door->view;
+    r->a.begin = begin;
+    r->a.end = end;
+    if (code || !bytes) {
+        r->a.file = r->a.memory = wr_run_pattern_set(&r->nothing, 0, 0);
+        r->a.begin = r->a.end = 0;
+    }
+    return code;
+}
+
+void wr_status_set(MPI_Status *status, int64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
