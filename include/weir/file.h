@@ -25,10 +25,17 @@ enum weir_mode {
     WEIR_WRITE = 2,
     WEIR_CREATE = 4,
     WEIR_EXCLUSIVE = 8, /* with CREATE: the file must not exist */
-    WEIR_TRUNCATE = 16
+    WEIR_TRUNCATE = 16,
+    /* Nobody else writes to the file around holes, so that writes of a communicator of one rank
+     * need no lock. */
+    WEIR_SOLE = 32
 };
 
 /* weir_file_open is in weir.h, because it takes a communicator. */
+
+/* Removes a file by its name, a striped one with all its parts. WEIR_ENOENT if there is none.
+ * [local] */
+WEIR_API int weir_file_remove(const char *path);
 
 /* Waits for everything started on the file; requests are still to be waited for, to free them and
  * for their errors; of a split access that was not ended the error is returned here. The file is

@@ -145,22 +145,25 @@ static bool read_cold(wr_port *port, const wr_access_request *a)
     return good;
 }
 
-static direct direct_of(wr_port *port, const wr_access_request *a)
+/* The transfers are left as they are: setting them would take a small access longer than it does. */
+static void direct_init(direct *d, wr_port *port, const wr_access_request *a)
 {
-    direct d = {.port = port,
-                .a = a,
-                .piece = wr_task_current() ? PIECE : INT64_MAX,
-                .bite = wr_task_current() ? BITE : INT64_MAX,
-                .outcome = {.stop = INT64_MAX}};
-    wr_cursor_init(&d.file, a->file);
-    wr_cursor_limit(&d.file, a->begin, a->end);
-    wr_cursor_init(&d.memory, a->memory);
-    return d;
+    d->port = port;
+    d->a = a;
+    d->used = 0;
+    d->piece = wr_task_current() ? PIECE : INT64_MAX;
+    d->bite = wr_task_current() ? BITE : INT64_MAX;
+    d->outcome = (wr_outcome){.stop = INT64_MAX};
+    d->ahead = (wr_ahead){0};
+    wr_cursor_init(&d->file, a->file);
+    wr_cursor_limit(&d->file, a->begin, a->end);
+    wr_cursor_init(&d->memory, a->memory);
 }
 
 static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
 {
-    direct d = direct_of(port, a);
+    direct d;
+    direct_init(&d, port, a);
     while (!d.outcome.code && move_some(&d))
         if (wr_task_current())
             wr_task_breathe();
@@ -175,7 +178,8 @@ static bool read_array(wr_port *port, const wr_access_request *a, const wr_plan_
         return true;
     if (!port->tunables.map || a->frugal || !wr_plan_may_map(in))
         return false;
-    direct d = direct_of(port, a);
+    direct d;
+    direct_init(&d, port, a);
     if (cold)
         wr_ahead_init(&d.ahead, port, a);
     return read_mapped(&d, in->wanted.hi);

@@ -28,7 +28,8 @@ typedef struct agreed {
 
 static int check_mode(int mode)
 {
-    int known = WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE | WEIR_TRUNCATE;
+    int known =
+        WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE | WEIR_TRUNCATE | WEIR_SOLE;
     if (mode & ~known || !(mode & (WEIR_READ | WEIR_WRITE)))
         return wr_fail(WEIR_EINVAL, "mode %d: neither reading nor writing, or unknown", mode);
     if (mode & WEIR_TRUNCATE && !(mode & WEIR_WRITE))
@@ -162,6 +163,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     }
     code = agree_on_file(f, code);
     f->mode = how->mode;
+    p->sole = how->mode & WEIR_SOLE && t->size == 1;
     return code ? code : wr_port_prepare(p, &p->tunables);
 }
 
@@ -288,6 +290,11 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     }
     *out = f;
     return 0;
+}
+
+int weir_file_remove(const char *path)
+{
+    return wr_storage_remove(path);
 }
 
 /* For WEIR_LOG=debug: what this rank has sent to other nodes on the communicator so far. */

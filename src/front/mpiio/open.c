@@ -78,7 +78,8 @@ static int mode_of(int amode)
     return (amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR) ? WEIR_READ : 0) |
            (amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR) ? WEIR_WRITE : 0) |
            (amode & MPI_MODE_CREATE ? WEIR_CREATE : 0) |
-           (amode & MPI_MODE_EXCL ? WEIR_EXCLUSIVE : 0);
+           (amode & MPI_MODE_EXCL ? WEIR_EXCLUSIVE : 0) |
+           (amode & MPI_MODE_UNIQUE_OPEN ? WEIR_SOLE : 0);
 }
 
 /* The parts of a door that need no other rank. */
@@ -193,7 +194,6 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     wr_free(hints);
     if (!code && door) {
         door->file = file;
-        door->file->port.sole = amode & MPI_MODE_UNIQUE_OPEN && world->transport->size == 1;
         announce(world);
         code = amode & MPI_MODE_APPEND ? append_position(door) : 0;
         if (code)
