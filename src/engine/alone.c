@@ -145,7 +145,7 @@ static bool read_cold(wr_port *port, const wr_access_request *a)
     return good;
 }
 
-/* The transfers are left as they are: setting them would take a small access longer than it does. */
+/* The transfers are left as they are: to set them would take a small access longer than itself. */
 static void direct_init(direct *d, wr_port *port, const wr_access_request *a)
 {
     d->port = port;

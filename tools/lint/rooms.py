@@ -14,13 +14,15 @@ CLI = r"src/front/cli/"
 LAWS = [
     (r"\b(?:secure_getenv|getenv|environ|__environ)\b", r"src/base/tunables[^/]*\.c$",
      "only the tunables table reads the environment"),
-    (CALL % "v?f?printf|puts|putchar|perror", CLI, "the library never prints"),
+    # DRA and EAF have calls that print, which is what these are for
+    (CALL % "v?f?printf|puts|putchar|perror", CLI + r"|src/front/(?:dra|eaf)/",
+     "the library never prints"),
     (CALL % "v?dprintf", CLI + r"|src/base/log\.c$", "only the log sink prints"),
     (CALL % "exit|_exit|_Exit|quick_exit|abort|P?MPI_Abort", CLI, "the library never exits"),
     (CALL % "u?sleep|(?:clock_)?nanosleep|sched_yield|thrd_sleep|thrd_yield",
      r"src/base/wait\.c$", "only the wait primitive sleeps or yields"),
 ]
-MPI_H = re.compile(r"src/transport/mpi|src/weir_mpi\.[ch]$|src/front/(?:mpiio|dra|cli)/"
+MPI_H = re.compile(r"src/transport/mpi|src/weir_mpi\.[ch]$|src/front/(?:mpiio|dra|eaf|cli)/"
                    r"|include/weir/weir\.h$")
 INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
