@@ -87,7 +87,7 @@ static bool locate(const model *m, int rank, deed *a)
             return false;
         a->visible += a->in_file[k] < m->size;
     }
-    if (!a->at)
+    if (!a->at && !a->shared)
         a->after = a->offset + a->bytes / m->etype.size;
     return true;
 }
@@ -98,8 +98,9 @@ void model_choose(model *m, int rank, int slot, deed *a)
     a->memory = &m->memory[rank][slot];
     for (int i = 0; i < 4; i++) {
         a->count = i < 3 ? choose_count(m, a->memory) : 0;
-        a->offset =
-            a->at ? rng_within(&m->r, 0, rng_chance(&m->r, 50) ? 10 : 200) : m->position[rank];
+        a->offset = a->at       ? rng_within(&m->r, 0, rng_chance(&m->r, 50) ? 10 : 200)
+                    : a->shared ? m->shared
+                                : m->position[rank];
         a->bottom = rng_chance(&m->r, 10);
         if (locate(m, rank, a))
             return;
@@ -115,10 +116,11 @@ void model_new_phase(model *m)
 
 bool model_is_apart(model *m, int rank, const deed *a)
 {
-    unsigned me = 1U << rank;
+    bool alone = a->form == NONBLOCKING;
+    unsigned me = alone ? 0 : 1U << rank;
     for (int64_t k = 0; k < a->bytes; k++) {
         int64_t at = a->in_file[k];
-        bool others = m->writer[at] && m->writer[at] != rank + 1;
+        bool others = m->writer[at] && (alone || m->writer[at] != rank + 1);
         if (others || (a->write && m->readers[at] & ~me))
             return false;
     }
@@ -126,7 +128,7 @@ bool model_is_apart(model *m, int rank, const deed *a)
         if (a->write)
             m->writer[a->in_file[k]] = rank + 1;
         else
-            m->readers[a->in_file[k]] |= me;
+            m->readers[a->in_file[k]] |= 1U << rank;
     }
     return true;
 }
@@ -134,6 +136,8 @@ bool model_is_apart(model *m, int rank, const deed *a)
 void model_apply(model *m, int rank, deed *a)
 {
     m->position[rank] = a->after;
+    if (a->shared)
+        m->shared += a->bytes / m->etype.size;
     for (int64_t k = 0; k < a->bytes; k++) {
         int64_t at = a->in_file[k];
         if (!a->write) {

@@ -16,6 +16,8 @@ enum {
 /* One access of one rank. */
 typedef struct deed {
     bool write, at, together, large;
+    bool shared; /* at the shared pointer */
+    enum { BLOCKING, SPLIT, NONBLOCKING } form;
     bool bottom;           /* by absolute addresses */
     int64_t offset, after; /* in etypes; where the pointer is afterwards */
     int count;
@@ -32,9 +34,11 @@ typedef struct model {
     MPI_File fh;
     const char *path;
     int amode;
-    bool never;   /* ranks write alone in collective calls, so that no rank wins */
-    int64_t base; /* no rank comes below: zeros there */
-    int64_t size; /* from there on */
+    bool same;      /* all ranks have one view, as the shared pointer needs it */
+    int64_t shared; /* the shared pointer */
+    bool never;     /* ranks write alone in collective calls, so that no rank wins */
+    int64_t base;   /* no rank comes below: zeros there */
+    int64_t size;   /* from there on */
     unsigned char bytes[ROOM];
     /* each rank's */
     typed etype;
@@ -61,7 +65,8 @@ unsigned char model_content(const model *m, int rank, int64_t at);
  * may come out as nothing. */
 void model_choose(model *m, int rank, int slot, deed *a);
 
-/* Whether it meets no other rank's in this phase; then it is noted. */
+/* Whether it meets no other rank's in this phase; then it is noted. What is nonblocking meets
+ * nothing of its own rank either. */
 bool model_is_apart(model *m, int rank, const deed *a);
 void model_new_phase(model *m);
 
@@ -75,13 +80,14 @@ int64_t model_end(const model *m, int rank);
 
 /* --- model_run.c: what is --- */
 
-/* This rank's access, and all that can be checked of it at once. */
-void model_perform(const model *m, const deed *a);
+/* This rank's accesses, and all that can be checked of them at once. Those that are nonblocking are
+ * under way together, as far as they follow one another, and waited for in one of many ways. */
+void model_perform(const model *m, int count, const deed *deeds, int way);
 
 /* [collective] What all ranks have written is in the file, to be seen by any program. */
 void model_check_file(const model *m);
 
-/* Pointers and offsets of this rank. */
+/* [collective] Pointers and offsets of this rank. */
 void model_check_pointer(const model *m);
 
 /* [collective] */

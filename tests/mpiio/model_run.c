@@ -97,34 +97,82 @@ static MPI_Datatype make_absolute(const deed *a, const arena *s)
     return type;
 }
 
-void model_perform(const model *m, const deed *a)
-{
+/* An access under way. */
+typedef struct journey {
+    const deed *a;
     arena s;
-    MPI_Status status;
-    MPI_Datatype absolute = MPI_DATATYPE_NULL;
-    open_arena(m, a, &s);
-    door_order o = {.write = a->write,
-                    .together = a->together,
-                    .at = a->at,
-                    .large = a->large,
-                    .offset = a->offset,
-                    .buffer = s.origin,
-                    .count = a->count,
-                    .type = a->memory->type};
+    door_order o;
+    MPI_Datatype absolute;
+} journey;
+
+static void set_out(const model *m, const deed *a, journey *j)
+{
+    *j = (journey){.a = a, .absolute = MPI_DATATYPE_NULL};
+    open_arena(m, a, &j->s);
+    j->o = (door_order){.write = a->write,
+                        .together = a->together,
+                        .at = a->at,
+                        .shared = a->shared,
+                        .large = a->large,
+                        .offset = a->offset,
+                        .buffer = j->s.origin,
+                        .count = a->count,
+                        .type = a->memory->type};
     if (a->bottom) {
-        absolute = make_absolute(a, &s);
-        o.buffer = MPI_BOTTOM;
-        o.count = 1;
-        o.type = absolute;
+        j->absolute = make_absolute(a, &j->s);
+        j->o.buffer = MPI_BOTTOM;
+        j->o.count = 1;
+        j->o.type = j->absolute;
     }
-    CHECK_OK(door_transfer(m->fh, &o, &status));
-    if (a->bottom)
-        MPI_Type_free(&absolute);
-    check_status(a, &status);
-    close_arena(&s);
+}
+
+/* The type may be freed as soon as the access has begun. */
+static void get_going(const model *m, journey *j, MPI_Request *request, MPI_Status *status)
+{
     MPI_Offset position = -1;
+    if (j->a->form == NONBLOCKING)
+        CHECK_OK(door_start(m->fh, &j->o, request));
+    else if (j->a->form == SPLIT)
+        CHECK_OK(door_begin_split(m->fh, &j->o));
+    else
+        CHECK_OK(door_transfer(m->fh, &j->o, status));
+    if (j->absolute != MPI_DATATYPE_NULL)
+        MPI_Type_free(&j->absolute);
     CHECK_OK(MPI_File_get_position(m->fh, &position));
-    CHECK_EQUAL(position, a->after);
+    CHECK_EQUAL(position, j->a->after);
+    if (j->a->form == SPLIT)
+        CHECK_OK(door_end(m->fh, &j->o, status));
+}
+
+static void arrive(const journey *j, const MPI_Status *status)
+{
+    check_status(j->a, status);
+    close_arena(&j->s);
+}
+
+void model_perform(const model *m, int count, const deed *deeds, int way)
+{
+    MPI_Request requests[SLOTS];
+    MPI_Status status[SLOTS];
+    journey j[SLOTS];
+    int waiting = 0;
+    for (int i = 0; i <= count; i++) {
+        bool more = i < count && deeds[i].form == NONBLOCKING;
+        if (!more && waiting) {
+            door_wait(way, waiting, requests, status);
+            for (int k = 0; k < waiting; k++)
+                arrive(&j[k], &status[k]);
+            waiting = 0;
+        }
+        if (i == count)
+            break;
+        set_out(m, &deeds[i], &j[waiting]);
+        get_going(m, &j[waiting], &requests[waiting], &status[waiting]);
+        if (more)
+            waiting++;
+        else
+            arrive(&j[0], &status[0]);
+    }
 }
 
 /* Rank 0 looks, the others wait. */
@@ -162,6 +210,9 @@ void model_check_pointer(const model *m)
     int64_t wanted = m->position[door_rank];
     CHECK_OK(MPI_File_get_position(m->fh, &position));
     CHECK_EQUAL(position, wanted);
+    CHECK_OK(MPI_File_get_position_shared(m->fh, &position));
+    CHECK_EQUAL(position, m->shared);
+    MPI_Barrier(MPI_COMM_WORLD); /* before anybody moves it */
     if (m->filetype[door_rank].size == 0)
         return;
     for (int i = 0; i < 3; i++, wanted = wanted * 3 + 1) {
@@ -178,6 +229,8 @@ void model_open(model *m, int amode, MPI_Info info)
 {
     CHECK_OK(MPI_File_open(m->comm, m->path, amode, info, &m->fh));
     m->amode = amode;
+    m->same = true;
+    m->shared = amode & MPI_MODE_APPEND ? m->base + m->size : 0;
     typed_named(0, &m->etype);
     for (int q = 0; q < door_ranks; q++) {
         m->filetype[q] = m->etype;
@@ -244,12 +297,18 @@ void model_set_view(model *m)
         typed_random(&m->r, &unit, (int)rng_within(&m->r, 0, 2), &m->etype);
     while (m->etype.size == 0 && (typed_release(&m->etype), true));
     bool share = rng_chance(&m->r, 40);
+    m->same = rng_chance(&m->r, 30);
+    m->shared = 0;
     int64_t start = m->base + rng_within(&m->r, 0, 500);
     rng same = m->r;
     for (int q = 0; q < door_ranks; q++) {
         m->displacement[q] = share ? start : m->base + rng_within(&m->r, 0, 500);
         m->position[q] = 0;
-        if (share) {
+        if (m->same && q > 0)
+            m->displacement[q] = m->displacement[0];
+        if (m->same)
+            m->r = same;
+        if (share && !m->same) {
             m->r = same;
             typed_random_share(&m->r, &m->etype, q, door_ranks, &m->filetype[q]);
         } else {

@@ -1,6 +1,7 @@
 /* Random programs against a model: random nested datatypes in file and memory, views, explicit
- * offsets and pointers, collective and independent accesses, sizes, seeks, hints, reopening; some
- * files begin past 2 and 4 GiB. Checked after each step: every byte of the file as any program sees
+ * offsets, pointers of one rank and of all, collective and independent accesses that block, are
+ * split, or are under way together, sizes, seeks, hints, reopening; some files begin past 2 and 4
+ * GiB. Checked after each step: every byte of the file as any program sees
  * it, every byte of memory around each access, counts, pointers, sizes.
  *
  * Where ranks write one byte in a collective call the highest wins; independent accesses of a phase
@@ -83,24 +84,65 @@ static void end_phase(const model *m, bool written)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void step_together(model *m)
+/* What all do in one call, with the memory types of a slot. */
+static void choose_together(model *m, int slot, deed *every, const deed *kind)
 {
-    static deed every[MOST_RANKS];
-    bool write = choose_write(m), at = rng_chance(&m->r, 50), large = rng_chance(&m->r, 30);
-    model_new_phase(m);
     for (int q = 0; q < door_ranks; q++) {
         deed *a = &every[q];
-        *a = (deed){.write = write, .at = at, .large = large, .together = true};
-        model_choose(m, q, (int)rng_within(&m->r, 0, SLOTS - 1), a);
-        if (write && m->never && !model_is_apart(m, q, a)) {
+        *a = *kind;
+        model_choose(m, q, slot, a);
+        if (a->write && m->never && !model_is_apart(m, q, a)) {
             a->count = 0;
             a->bytes = 0;
             a->after = m->position[q];
         }
+        if (a->shared) /* the next rank's is behind it */
+            model_apply(m, q, a);
     }
-    for (int q = 0; q < door_ranks; q++)
+    for (int q = 0; q < door_ranks && !kind->shared; q++)
         model_apply(m, q, &every[q]);
-    model_perform(m, &every[door_rank]);
+}
+
+/* Several at a time may be nonblocking: they are done in the order they were started. */
+static void step_together(model *m)
+{
+    static deed every[MOST_RANKS], own[SLOTS];
+    bool write = choose_write(m);
+    deed kind = {.write = write, .together = true, .large = rng_chance(&m->r, 30)};
+    kind.form = (int)rng_within(&m->r, BLOCKING, NONBLOCKING);
+    int slot = (int)rng_within(&m->r, 0, SLOTS - 1);
+    int count = kind.form == NONBLOCKING && !m->never ? (int)rng_within(&m->r, 1, SLOTS) : 1;
+    model_new_phase(m);
+    for (int i = 0; i < count; i++) {
+        kind.at = rng_chance(&m->r, 50);
+        kind.shared = !kind.at && m->same && kind.form != NONBLOCKING && rng_chance(&m->r, 60);
+        choose_together(m, (slot + i) % SLOTS, every, &kind);
+        own[i] = every[door_rank];
+    }
+    model_perform(m, count, own, (int)rng_within(&m->r, 0, DOOR_WAYS - 1));
+    end_phase(m, write);
+}
+
+/* The shared pointer, by one rank after the other in some order. */
+static void step_shared(model *m)
+{
+    bool write = choose_write(m);
+    int first = (int)rng_within(&m->r, 0, door_ranks - 1);
+    if (!m->same)
+        return;
+    model_new_phase(m);
+    for (int i = 0; i < 2 * door_ranks; i++) {
+        static deed a;
+        int q = (first + i * i) % door_ranks;
+        a = (deed){.write = write, .shared = true, .large = rng_chance(&m->r, 30)};
+        a.form = rng_chance(&m->r, 50) ? BLOCKING : NONBLOCKING;
+        int way = (int)rng_within(&m->r, 0, DOOR_WAYS - 1);
+        model_choose(m, q, 0, &a);
+        model_apply(m, q, &a);
+        if (q == door_rank)
+            model_perform(m, 1, &a, way);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     end_phase(m, write);
 }
 
@@ -127,6 +169,7 @@ static void step_alone(model *m)
         a = (deed){.write = writes && (!both || rng_chance(&m->r, 70)),
                    .at = rng_chance(&m->r, 50),
                    .large = rng_chance(&m->r, 30)};
+        a.form = rng_chance(&m->r, 50) ? BLOCKING : NONBLOCKING;
         model_choose(m, q, i / door_ranks, &a);
         if (rng_chance(&m->r, 30) || !may_come(m, q, &a, writes, size))
             continue;
@@ -134,8 +177,7 @@ static void step_alone(model *m)
         if (q == door_rank)
             own[mine++] = a;
     }
-    for (int i = 0; i < mine; i++)
-        model_perform(m, &own[i]);
+    model_perform(m, mine, own, (int)rng_within(&m->r, 0, DOOR_WAYS - 1));
     end_phase(m, writes);
 }
 
@@ -168,6 +210,20 @@ static void step_seek(model *m)
         if (q == door_rank)
             CHECK_CLASS(MPI_File_seek(m->fh, by, whence[how]), valid ? MPI_SUCCESS : MPI_ERR_ARG);
     }
+    model_check_pointer(m);
+    end_phase(m, false);
+}
+
+static void step_seek_shared(model *m)
+{
+    static const int whence[] = {MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END};
+    int how = (int)rng_within(&m->r, 0, m->same && m->filetype[0].size > 0 ? 2 : 1);
+    int64_t from = how == 0 ? 0 : how == 1 ? m->shared : model_end(m, 0);
+    int64_t by = rng_within(&m->r, -from - (rng_chance(&m->r, 10) ? 9 : 0), 30);
+    bool valid = from + by >= 0;
+    if (valid)
+        m->shared = from + by;
+    CHECK_CLASS(MPI_File_seek_shared(m->fh, by, whence[how]), valid ? MPI_SUCCESS : MPI_ERR_ARG);
     model_check_pointer(m);
     end_phase(m, false);
 }
@@ -211,10 +267,15 @@ static void take_step(model *m)
         const char *name;
         void (*take)(model *);
         int share;
-    } steps[] = {{"together", step_together, 36}, {"alone", step_alone, 24},
-                 {"views", step_views, 14},       {"seek", step_seek, 10},
-                 {"size", step_size, 6},          {"hints", step_hints, 6},
-                 {"reopen", step_reopen, 4}};
+    } steps[] = {{"together", step_together, 34},
+                 {"alone", step_alone, 20},
+                 {"views", step_views, 12},
+                 {"seek", step_seek, 6},
+                 {"size", step_size, 6},
+                 {"hints", step_hints, 6},
+                 {"reopen", step_reopen, 4},
+                 {"shared", step_shared, 8},
+                 {"seek shared", step_seek_shared, 4}};
     int64_t chosen = rng_within(&m->r, 0, 99);
     int i = 0;
     for (; chosen >= steps[i].share; i++)
