@@ -1,0 +1,267 @@
+/* Programs that are legal MPI, and hang where a nonblocking start or a split begin waits for the
+ * wrong rank, where a rank that waits lets MPI rest, or where a rank that waits for messages lets
+ * its transfers rest. Even ranks play one part, odd ones the other, in pairs.
+ *
+ * The argument is the thread level to ask MPI for, 0 to 3. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "mpiio/door_support.h"
+
+enum { PIECE = 4096, PIECES = 64, BYTES = PIECE * PIECES, MESSAGE = 1 << 20, SECONDS = 20 };
+
+static char *message, data[2][BYTES];
+static MPI_File files[2];
+
+static bool first(void)
+{
+    return door_rank % 2 == 0;
+}
+
+static int partner(void)
+{
+    int other = first() ? door_rank + 1 : door_rank - 1;
+    return other < door_ranks ? other : MPI_PROC_NULL;
+}
+
+static void send(void)
+{
+    MPI_Ssend(message, MESSAGE, MPI_BYTE, partner(), 1, MPI_COMM_WORLD);
+}
+
+static void receive(void)
+{
+    MPI_Recv(message, MESSAGE, MPI_BYTE, partner(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static MPI_Request post(void)
+{
+    MPI_Request request;
+    MPI_Irecv(message, MESSAGE, MPI_BYTE, partner(), 1, MPI_COMM_WORLD, &request);
+    return request;
+}
+
+static MPI_Request start(int file, bool write)
+{
+    MPI_Request request;
+    door_order o = {write, true, true, .buffer = data[file], .count = BYTES, .type = MPI_BYTE};
+    CHECK_OK(door_start(files[file], &o, &request));
+    return request;
+}
+
+static void transfer(int file, bool write)
+{
+    MPI_Status status;
+    int count = -1;
+    door_order o = {write, true, true, .buffer = data[file], .count = BYTES, .type = MPI_BYTE};
+    CHECK_OK(door_transfer(files[file], &o, &status));
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    CHECK_EQUAL(count, BYTES);
+}
+
+static void finish(MPI_Request request)
+{
+    MPI_Status status;
+    int count = -1;
+    CHECK_OK(MPI_Wait(&request, &status));
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    CHECK_EQUAL(count, BYTES);
+}
+
+/* One starts, sends, waits; the other receives before it starts. */
+static void start_then_send(bool write)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (first())
+        request = start(0, write);
+    if (first())
+        send();
+    else
+        receive();
+    finish(first() ? request : start(0, write));
+}
+
+/* A receive is posted by who is in a blocking call that the other comes to after sending. */
+static void send_into_call(bool write)
+{
+    MPI_Request posted = MPI_REQUEST_NULL;
+    if (first())
+        posted = post();
+    else
+        send();
+    transfer(0, write);
+    CHECK_OK(MPI_Wait(&posted, MPI_STATUS_IGNORE));
+}
+
+/* The same, with what is under way waited for in one call, whose order means nothing. */
+static void wait_for_both(bool write)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        if (first()) {
+            both[turn] = post();
+            both[1 - turn] = start(0, write);
+            CHECK_OK(MPI_Waitall(2, both, MPI_STATUSES_IGNORE));
+        } else {
+            send();
+            finish(start(0, write));
+        }
+    }
+}
+
+/* One waits for a message that the other sends only when its transfer is done. */
+static void message_after_transfer(bool write)
+{
+    MPI_Request request = start(0, write), posted;
+    if (first()) {
+        posted = post();
+        CHECK_OK(MPI_Wait(&posted, MPI_STATUS_IGNORE));
+        finish(request);
+    } else {
+        finish(request);
+        send();
+    }
+}
+
+/* The same by looking, and by any of several. */
+static void look_meanwhile(bool write)
+{
+    MPI_Request both[2] = {start(0, write), MPI_REQUEST_NULL};
+    if (!first()) {
+        finish(both[0]);
+        send();
+        return;
+    }
+    both[1] = post();
+    int index = -1, flag = 0;
+    while (!flag)
+        CHECK_OK(MPI_Testany(1, &both[1], &index, &flag, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Waitany(2, both, &index, MPI_STATUS_IGNORE));
+    CHECK_EQUAL(index, 0);
+}
+
+/* Two files, in the order each rank likes. */
+static void cross_files(bool write)
+{
+    MPI_Request requests[2];
+    for (int i = 0; i < 2; i++)
+        requests[i] = start(first() ? i : 1 - i, write);
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+/* One is in a blocking call on a file while the other waits for the other file. */
+static void wait_elsewhere(bool write)
+{
+    MPI_Request request = start(0, write);
+    if (!first())
+        finish(request);
+    transfer(1, write);
+    if (first())
+        finish(request);
+}
+
+/* A split access does not keep ranks from messages. */
+static void message_within_split(bool write)
+{
+    door_order o = {write, true, true, .buffer = data[0], .count = BYTES, .type = MPI_BYTE};
+    CHECK_OK(door_begin_split(files[0], &o));
+    if (first())
+        send();
+    else
+        receive();
+    CHECK_OK(door_end(files[0], &o, MPI_STATUS_IGNORE));
+}
+
+/* Accesses of one's own, at both pointers, beside a collective one others have not come to. */
+static void access_beside(bool write)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    char byte = 'x';
+    if (first()) {
+        request = start(0, write);
+        CHECK_OK(MPI_File_read_at(files[0], 0, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_File_read_shared(files[0], &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        send();
+    } else {
+        receive();
+    }
+    finish(first() ? request : start(0, write));
+}
+
+static MPI_File open_file(MPI_Comm comm, const char *path, const char *hints)
+{
+    MPI_File fh;
+    MPI_Datatype type;
+    MPI_Info info = door_info(hints);
+    int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    CHECK_OK(MPI_File_open(comm, path, amode, info, &fh));
+    MPI_Info_free(&info);
+    MPI_Type_vector(PIECES, PIECE, PIECE * door_ranks, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_File_set_view(fh, (MPI_Offset)door_rank * PIECE, MPI_BYTE, type, "native",
+                               MPI_INFO_NULL));
+    MPI_Type_free(&type);
+    return fh;
+}
+
+static void run_programs(const char *hints, MPI_Comm other, bool moves)
+{
+    static void (*const programs[])(bool write) = {
+        start_then_send, send_into_call, wait_for_both,        look_meanwhile,        cross_files,
+        wait_elsewhere,  access_beside,  message_within_split, message_after_transfer};
+    const MPI_Comm comms[] = {MPI_COMM_WORLD, other};
+    for (int i = 0; i < 2; i++) {
+        files[i] = open_file(comms[i], door_path(i ? "b" : "a"), hints);
+        for (int64_t k = 0; k < BYTES; k++)
+            data[i][k] = (char)(k * 7 + door_rank + i);
+        transfer(i, true);
+    }
+    for (int write = 0; write < 2; write++)
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+            if (programs[i] == message_within_split && !moves)
+                continue; /* who is in MPI_Recv moves nothing */
+            check_within(SECONDS);
+            check_case((int64_t)i + 10 * write);
+            programs[i](write);
+        }
+    for (int i = 0; i < 2; i++) {
+        memset(data[i], 0, BYTES);
+        transfer(i, false);
+        for (int64_t k = 0; k < BYTES; k++)
+            CHECK(data[i][k] == (char)(k * 7 + door_rank + i));
+        CHECK_OK(MPI_File_close(&files[i]));
+    }
+    check_within(0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *hints;
+        bool messages; /* between ranks, for the rounds */
+    } cases[] = {
+        {"", false},
+        {"weir_overlap=none", false},
+        {"weir_overlap=all;weir_collective=always;weir_window=20000", false},
+        {"weir_overlap=io;weir_collective=always;weir_access=sieve", false},
+        {"weir_overlap=auto;weir_exchange=p2p;weir_collective=always", true},
+        {"weir_overlap=all;weir_exchange=p2p;weir_collective=always;weir_window=30000", true},
+        {"weir_overlap=all;weir_exchange=alltoall;weir_collective=always", true}};
+    int level = argc > 1 ? atoi(argv[1]) : 0, provided;
+    MPI_Comm other;
+    MPI_Init_thread(&argc, &argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &door_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &door_ranks);
+    message = calloc(1, MESSAGE);
+    CHECK(message);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run_programs(cases[i].hints, i % 2 ? other : MPI_COMM_WORLD,
+                     !cases[i].messages || provided == MPI_THREAD_MULTIPLE);
+    MPI_Comm_free(&other);
+    free(message);
+    MPI_Finalize();
+    return 0;
+}
