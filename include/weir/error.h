@@ -55,6 +55,10 @@ WEIR_API const weir_error *weir_error_last(void);
  * length of the whole line. [local] */
 WEIR_API int weir_error_format(const weir_error *error, char *text, size_t size);
 
+/* Makes *error this thread's latest failure and returns its code: for libraries on top of this one.
+ * [local] */
+WEIR_API int weir_error_raise(const weir_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -54,6 +54,15 @@ WEIR_API int weir_array_remove(MPI_Comm comm, const char *path);
  * call MPI. Every other call of the library does that too. [local] */
 WEIR_API void weir_progress_poll(void);
 
+/* The value that a tunable has after `hints` (NULL: none) and the environment, which is stronger,
+ * as text[0, size), cut to fit and terminated. WEIR_EINVAL: there is no such tunable, or hints cannot
+ * be understood. [local] */
+WEIR_API int weir_tunable_get(const char *hints, const char *name, char *text, size_t size);
+
+/* One line on standard error, if the tunable `log` asks for this level, which is one of its values:
+ * for libraries on top of this one. [local] */
+WEIR_API void weir_log(const char *level, const char *line);
+
 /* Writes what the library finds on this machine and in `folder`, and what it will therefore use, as
  * lines of text into text[0, size), the same on every rank, cut to fit and terminated; 4 KiB are
  * plenty. Takes about 50 ms and writes a few MiB into the folder, removed again. WEIR_ENOENT and

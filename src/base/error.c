@@ -112,6 +112,11 @@ int wr_error_raise(const weir_error *error)
     return last.code;
 }
 
+int weir_error_raise(const weir_error *error)
+{
+    return wr_error_raise(error);
+}
+
 int weir_error_format(const weir_error *error, char *text, size_t size)
 {
     char rank[32] = "", offset[40] = "", reason[128] = "";

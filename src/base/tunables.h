@@ -86,7 +86,7 @@ typedef struct wr_tunables {
     int64_t prefetch, cache, map, write_behind_memory;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, progress_nice;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
-        trace[WR_TUNABLE_TEXT];
+        trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT];
 } wr_tunables;
 
 enum wr_tunable_kind { WR_CHOICE, WR_SIZE, WR_COUNT, WR_TEXT };

@@ -97,6 +97,9 @@ const wr_tunable wr_tunable_table[] = {
      "whether files are accessed past the page cache (O_DIRECT)"},
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
      "folders that serve as logical disks of new files with storage=striped, separated by colons"},
+    {"dra_scratch", WR_TEXT, AT(dra_scratch), "", 0, 0, "", "front/dra",
+     "folder in which new disk resident arrays are written; those that are kept are moved to their "
+     "own names when they are closed. Empty: where they are to be"},
     {"fault", WR_CHOICE, AT(fault), faults, 1, INT64_MAX, "none", "storage",
      "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
