@@ -101,6 +101,16 @@ WEIR_API int weir_file_write_begin(weir_file *file, const weir_pattern *where,
                                    const weir_pattern *memory, const void *base);
 WEIR_API int weir_file_write_end(weir_file *file, int64_t *count);
 
+/* In atomic mode accesses of the file by the ranks that opened it together are as if one came after
+ * the other, gaps within them included: a read sees all or nothing of a write, and what overlapping
+ * writes leave is one writer's. A write is seen by all ranks once its call, or its wait, has
+ * returned. Split and nonblocking collective accesses then count as one of each rank. At first the
+ * mode is off. WEIR_EDISAGREE if ranks differ, and nothing changed. [collective] */
+WEIR_API int weir_file_set_atomic(weir_file *file, int atomic);
+
+/* [local] */
+WEIR_API int weir_file_get_atomic(weir_file *file, int *atomic);
+
 /* [local] */
 WEIR_API int weir_file_get_size(weir_file *file, int64_t *size);
 

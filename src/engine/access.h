@@ -31,6 +31,8 @@ typedef struct wr_access_request {
     int64_t column; /* bytes of a slice of the slowest dimension of an array, or 0; */
     int64_t lo, hi; /* the slices from bound to bound of the section: for sieve_unit=column */
     const wr_known *known; /* or NULL; blocking collective calls only */
+    bool held;             /* its range is locked as atomic mode wants it: no other locks */
+    bool unbroken;         /* its lock is given back before other tasks get a turn */
 } wr_access_request;
 
 /* Copies between `window`, where a byte lies at its data position in `cover`, and the rank's

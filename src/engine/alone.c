@@ -165,7 +165,7 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
     direct d;
     direct_init(&d, port, a);
     while (!d.outcome.code && move_some(&d))
-        if (wr_task_current())
+        if (wr_task_current() && !a->unbroken)
             wr_task_breathe();
     return d.outcome;
 }
@@ -192,7 +192,7 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
     int64_t valid = INT64_MAX;
     bool write = a->direction == WR_WRITE, locked = false;
     int code = 0;
-    if (write && (w->holes || !port->sole)) {
+    if (write && !a->held && (w->holes || !port->sole)) {
         code = wr_port_lock(port, !w->holes, w->lo, w->hi);
         locked = !code;
     }
@@ -276,7 +276,7 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
         if (wanted.hi - wanted.lo != wanted.bytes && wr_plan_may_sieve(&in))
             return move_windows(port, a, &in);
     }
-    bool lock = a->direction == WR_WRITE && !port->sole;
+    bool lock = a->direction == WR_WRITE && !port->sole && !a->held;
     int code = lock ? wr_port_lock(port, true, wanted.lo, wanted.hi) : 0;
     if (code)
         return (wr_outcome){code, wanted.lo};
@@ -286,11 +286,28 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
     return o;
 }
 
+/* Atomic mode: from the first byte to the last, gaps included, and as long as it takes (K3). */
+static wr_outcome run_atomic(wr_port *port, const wr_access_request *a)
+{
+    wr_access_request held = *a;
+    int64_t lo, hi;
+    if (a->begin == a->end)
+        return run(port, a);
+    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+    int code = wr_port_lock(port, a->direction == WR_READ, lo, hi);
+    if (code)
+        return (wr_outcome){code, lo};
+    held.held = true;
+    wr_outcome o = run(port, &held);
+    wr_port_unlock(port, lo, hi);
+    return o;
+}
+
 wr_outcome wr_alone_run(wr_port *port, const wr_access_request *a)
 {
     wr_outcome o = {.code = wr_behind_flush(port)};
     if (!o.code)
-        o = run(port, a);
+        o = port->atomic ? run_atomic(port, a) : run(port, a);
     if (!o.code && a->whole)
         o.code = wr_port_demand_all(port, o.stop);
     return o;

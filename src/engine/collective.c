@@ -409,6 +409,21 @@ static void run_messages(wr_call *c, void (*run)(wr_call *call))
     atomic_fetch_sub(&c->port->world->in_flight, kept);
 }
 
+/* [collective] In atomic mode rank 0 holds all that is accessed until all are through, and nobody
+ * goes on before it does. It may wait: who holds a range needs nobody who waits here (K3). */
+static int hold(wr_call *c)
+{
+    wr_port *port = c->port;
+    wr_transport *t = port->world->transport;
+    int code = 0;
+    if (t->rank == 0) {
+        code = wr_port_lock(port, c->a->direction == WR_READ, c->plan->lo, c->plan->hi);
+        c->holds = !code;
+    }
+    return t->nodes > 1 ? wr_agree(t, port->channel.tag, code)
+                        : wr_council_agree(&port->inner, code);
+}
+
 static void run_plan(wr_call *c, const joint *all)
 {
     c->room = all->room;
@@ -419,6 +434,11 @@ static void run_plan(wr_call *c, const joint *all)
             wr_call_send_away(c, access_alone);
         else
             access_alone(c);
+        return;
+    }
+    int code = c->port->atomic ? hold(c) : 0;
+    if (code) {
+        wr_call_fail(c, code, c->plan->lo);
         return;
     }
     find_desks(c);
@@ -432,11 +452,16 @@ static void run_plan(wr_call *c, const joint *all)
 
 /* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
  * window at a time, with two parts of others beside it, one as large as it can be, to be left to
- * the storage as a whole. */
-static void fit_window(const wr_port *port, const wr_operation *op, const joint *all,
-                       wr_plan_input *in)
+ * the storage as a whole. In atomic mode every rank goes alone: a lock for all would be held while
+ * the programs of those who are waited for are elsewhere. */
+static void fit_form(const wr_port *port, const wr_operation *op, const joint *all,
+                     wr_plan_input *in)
 {
-    if (!op || op->form == WR_BLOCKING || !port->tunables.overlap_memory)
+    if (!op || op->form == WR_BLOCKING)
+        return;
+    if (port->atomic)
+        in->collective = WR_SWITCH_NEVER;
+    if (!port->tunables.overlap_memory)
         return;
     int64_t most = all->room / 3;
     in->window = wr_min(in->window, wr_max(SMALLEST_WINDOW, port->tunables.overlap_memory / 2));
@@ -511,7 +536,7 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     if (a->known)
         all.wanted = a->known->wanted;
     wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);
-    fit_window(port, op, &all, &in);
+    fit_form(port, op, &all, &in);
     code = in.realms == WR_REALMS_BALANCED ? balance(port, a, &in) : 0;
     if (!code)
         code = wr_plan_build(&in, &plan);
@@ -536,6 +561,8 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
         run_plan(&c, &all);
     wr_call_stored(&c); /* others may still be in the storage */
     code = leave_all(&c);
+    if (c.holds)
+        wr_port_unlock(port, plan.lo, plan.hi);
     if (c.exchange && c.exchange->end)
         c.exchange->end(&c);
     if (port->requests.bytes > REQUESTS_KEPT)

@@ -78,6 +78,8 @@ int wr_operation_start(wr_operation *op, bool last_resort)
     op->count = 0;
     op->ticket = op->together ? op->port->tickets : 0;
     op->by = choose(op);
+    /* its callers may be elsewhere for long, and others wait for the lock */
+    op->a.unbroken = op->port->atomic && op->by == WR_BY_CALLERS;
     int code = wr_errand_start(&op->port->world->progress, &op->errand, op->by, last_resort);
     if (code)
         return code;

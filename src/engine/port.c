@@ -44,7 +44,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     }
     in.custom = port->custom.count;
     in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
-    in.behind = in.behind && !in.custom;
+    in.behind = in.behind && !in.custom && !port->atomic;
     in.custom_hash = port->custom_hash;
     in.given = in.custom ? &port->custom : NULL;
     in.blind = direction == WR_WRITE && !port->can_read;

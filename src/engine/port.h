@@ -41,6 +41,7 @@ typedef struct wr_port {
     wr_custom_realms custom; /* for realms=custom; the patterns are the port's */
     int64_t custom_hash;
     bool can_read;    /* the file is open for reading too */
+    bool atomic;      /* accesses are as if one came after the other */
     bool sole;        /* no other rank or program has it open: writes need no lock */
     uint64_t calls;   /* collective calls so far */
     uint32_t tickets; /* given to collective operations, which run in that order; */
@@ -128,7 +129,8 @@ int wr_port_judge(wr_port *port, wr_transfer *t);
 int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *valid);
 
 /* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write,
- * so that no plain write falls between another's read and its write. */
+ * so that no plain write falls between another's read and its write. In atomic mode there is one
+ * lock for an access and no other beneath it: `shared` for reading, alone for writing. */
 int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
 int wr_port_try(wr_port *port, bool shared, int64_t lo, int64_t hi); /* or WR_BUSY */
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);

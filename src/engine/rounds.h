@@ -27,6 +27,7 @@ typedef struct wr_call {
     int64_t room;        /* that every rank may keep in flight */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
     int slots;          /* windows an aggregator may have under way, with shared memory */
+    bool holds;         /* this rank does all that is accessed, in atomic mode */
     bool away;          /* the storage is the progress thread's; */
     bool aside;         /* is it on all ranks that have one */
     wr_operation *op;   /* or NULL: a blocking call */

@@ -5,7 +5,7 @@
 
 static int lock(const wr_call *c, wr_turn *turn, bool shared)
 {
-    if (c->port->sole || turn->locked)
+    if (c->port->sole || c->port->atomic || turn->locked)
         return 0;
     int code = wr_port_try_window(c->port, &turn->window, shared, turn->scattered);
     turn->locked = !code;

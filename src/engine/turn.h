@@ -6,6 +6,8 @@
  * to its writing; one without is held together with other writers while it is written, so that it
  * does not fall between the reading and the writing of somebody else's.
  *
+ * In atomic mode the call as a whole is locked, and its windows are not.
+ *
  * With write-behind nothing is read, and closing keeps the data (behind.h).
  *
  * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in

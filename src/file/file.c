@@ -477,6 +477,20 @@ static int agree_on_size(weir_file *file, int64_t size)
     return code;
 }
 
+/* In atomic mode while no access is half through. */
+static int resize_alone(wr_port *port, int64_t size, int (*how)(wr_storage *s, int64_t size))
+{
+    int code = port->atomic ? wr_port_lock(port, false, 0, INT64_MAX) : 0;
+    if (code)
+        return code;
+    pthread_mutex_lock(&port->moving);
+    code = how(port->storage, size);
+    pthread_mutex_unlock(&port->moving);
+    if (port->atomic)
+        wr_port_unlock(port, 0, INT64_MAX);
+    return code;
+}
+
 /* [collective] Rank 0 does it for all. */
 static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
 {
@@ -485,10 +499,8 @@ static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64
         code = flush(file);
     if (code)
         return code;
-    pthread_mutex_lock(&file->port.moving);
     if (file->port.world->transport->rank == 0)
-        code = how(file->port.storage, size);
-    pthread_mutex_unlock(&file->port.moving);
+        code = resize_alone(&file->port, size, how);
     return wr_council_agree(&file->port.channel, code);
 }
 
@@ -500,6 +512,31 @@ int weir_file_set_size(weir_file *file, int64_t size)
 int wr_file_preallocate(weir_file *file, int64_t size)
 {
     return resize(file, size, wr_storage_preallocate);
+}
+
+int weir_file_set_atomic(weir_file *file, int atomic)
+{
+    int64_t both[] = {!!atomic, !atomic};
+    int code = wr_file_settle(file);
+    if (code)
+        return code;
+    wr_file_rest(file); /* locks are given back as they were taken */
+    code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
+    if (!code && both[0] & both[1])
+        code = wr_fail(WEIR_EDISAGREE, "ranks want atomic mode on and off");
+    if (!code)
+        code = flush(file);
+    if (!code)
+        file->port.atomic = atomic;
+    return code;
+}
+
+int weir_file_get_atomic(weir_file *file, int *atomic)
+{
+    int code = check_alive(file);
+    if (!code)
+        *atomic = file->port.atomic;
+    return code;
 }
 
 int weir_file_sync(weir_file *file)

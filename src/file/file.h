@@ -108,8 +108,10 @@ static inline bool wr_write_spoils(int code)
     return code && code != WEIR_EINVAL && code != WEIR_EDISAGREE;
 }
 
-/* Waits for all that was started, which stays to be waited for by its owners; whether some of this
- * rank's writing has failed. */
+/* Waits for all that was started, which stays to be waited for by its owners. */
+void wr_file_rest(weir_file *file);
+
+/* The same; whether some of this rank's writing has failed. */
 bool wr_file_has_failed(weir_file *file);
 
 /* Waits for all requests, which stay their owners'. `ended`: MPI has, so they cannot go on. */

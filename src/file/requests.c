@@ -189,13 +189,18 @@ int weir_waitall(int number, weir_request **requests, int64_t *counts)
     return first.code ? wr_error_raise(&first) : 0;
 }
 
+void wr_file_rest(weir_file *f)
+{
+    for (weir_request *r = first_of(f); r; r = r->next)
+        wr_operation_wait(&r->op);
+}
+
 bool wr_file_has_failed(weir_file *f)
 {
     bool failed = false;
-    for (weir_request *r = first_of(f); r; r = r->next) {
-        wr_operation_wait(&r->op);
+    wr_file_rest(f);
+    for (const weir_request *r = first_of(f); r; r = r->next)
         failed = failed || (r->op.a.direction == WR_WRITE && wr_write_spoils(r->op.code));
-    }
     return failed;
 }
 

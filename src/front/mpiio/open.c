@@ -339,3 +339,17 @@ WR_DOOR int PMPI_File_sync(MPI_File fh)
     return wr_door_result(door, door ? weir_file_sync(door->file) : WEIR_EINVAL);
 }
 WR_BOTH_NAMES(File_sync)
+
+WR_DOOR int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    wr_door *door = wr_door_of(fh);
+    return wr_door_result(door, door ? weir_file_set_atomic(door->file, flag) : WEIR_EINVAL);
+}
+WR_BOTH_NAMES(File_set_atomicity)
+
+WR_DOOR int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    wr_door *door = wr_door_of(fh);
+    return wr_door_result(door, door ? weir_file_get_atomic(door->file, flag) : WEIR_EINVAL);
+}
+WR_BOTH_NAMES(File_get_atomicity)
