@@ -34,18 +34,23 @@ static int check_part(const part *p)
     return core[0];
 }
 
+static door_order order_of(part *p, bool write, bool together)
+{
+    return (door_order){.write = write,
+                        .together = together,
+                        .at = true,
+                        .offset = p->first,
+                        .buffer = p->data,
+                        .count = p->count,
+                        .type = MPI_INT};
+}
+
 static int transfer(MPI_File fh, bool write, bool together)
 {
     part p = part_of(write);
     MPI_Status status;
     int count = -1;
-    door_order o = {.write = write,
-                    .together = together,
-                    .at = true,
-                    .offset = p.first,
-                    .buffer = p.data,
-                    .count = p.count,
-                    .type = MPI_INT};
+    const door_order o = order_of(&p, write, together);
     CHECK_OK(door_transfer(fh, &o, &status));
     MPI_Get_count(&status, MPI_INT, &count);
     CHECK_EQUAL(count, p.count);
@@ -101,15 +106,57 @@ static void play_alone(const handles *h)
         transfer(h->fh[rng_chance(&own, 50)], rng_chance(&own, 50), false);
 }
 
+/* Others in flight, alone and together, around a collective call that blocks. */
+static void play_flight(const handles *h, rng *common)
+{
+    enum { FLIGHT = 4 };
+    part p[FLIGHT];
+    MPI_Request request[FLIGHT];
+    MPI_Status status[FLIGHT];
+    for (int i = 0; i < FLIGHT; i++) {
+        bool together = i % 2, write = rng_chance(together ? common : &own, 60);
+        p[i] = part_of(write);
+        const door_order o = order_of(&p[i], write, together);
+        MPI_File fh = h->fh[rng_chance(together ? common : &own, 50)];
+        CHECK_OK(door_start(fh, &o, &request[i]));
+    }
+    play_alone(h);
+    transfer(h->fh[rng_chance(common, 50)], rng_chance(common, 60), true);
+    door_wait((int)rng_within(&own, 0, DOOR_WAYS - 1), FLIGHT, request, status);
+    for (int i = 0; i < FLIGHT; i++)
+        check_part(&p[i]);
+}
+
+/* Rank 0 leaves the library with a split call begun, and the others need the range first. */
+static void play_split(const handles *h, rng *common)
+{
+    bool write = rng_chance(common, 60);
+    part p = part_of(write);
+    const door_order o = order_of(&p, write, true);
+    MPI_File fh = h->fh[rng_chance(common, 50)];
+    MPI_Status status;
+    CHECK_OK(door_begin_split(fh, &o));
+    if (door_rank)
+        play_alone(h);
+    if (door_rank)
+        MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    for (int i = 1; i < door_ranks && !door_rank; i++)
+        MPI_Recv(NULL, 0, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_OK(door_end(fh, &o, &status));
+    check_part(&p);
+}
+
 static void play(const char *path, const char *hints, rng *common)
 {
     handles h = open_both(path, hints);
-    for (int64_t round = test_cases(80, 500); round > 0; round--) {
+    for (int64_t round = test_cases(40, 500); round > 0; round--) {
         play_alone(&h);
         MPI_File fh = h.fh[rng_chance(common, 50)];
         transfer(fh, rng_chance(common, 60), true);
         play_alone(&h);
         transfer(fh, rng_chance(common, 60), true);
+        play_flight(&h, common);
+        play_split(&h, common);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     int first = transfer(h.fh[0], false, false);
