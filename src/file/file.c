@@ -28,8 +28,7 @@ typedef struct agreed {
 
 static int check_mode(int mode)
 {
-    int known =
-        WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE | WEIR_TRUNCATE | WEIR_SOLE;
+    int known = WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE | WEIR_TRUNCATE | WEIR_SOLE;
     if (mode & ~known || !(mode & (WEIR_READ | WEIR_WRITE)))
         return wr_fail(WEIR_EINVAL, "mode %d: neither reading nor writing, or unknown", mode);
     if (mode & WEIR_TRUNCATE && !(mode & WEIR_WRITE))

@@ -68,10 +68,10 @@ static int find_number(void)
     if (fd < room)
         return fd;
     int more = room ? 2 * room : 16;
-    eaf_file **grown = realloc(files, (size_t)more * sizeof *files);
+    eaf_file **grown = realloc(files, (size_t)more * sizeof(void *));
     if (!grown)
         return -1;
-    memset(grown + room, 0, (size_t)(more - room) * sizeof *files);
+    memset(grown + room, 0, (size_t)(more - room) * sizeof(void *));
     files = grown;
     room = more;
     return fd;

@@ -36,6 +36,7 @@ Integer sf_create_(const char *fname, double *hard, double *soft, double *reques
     return code;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as programs call it */
 Integer sf_create_suffix_(const char *fname, double *hard, double *soft, double *request,
                           Integer *handle, Integer *suffix, size_t length)
 {
