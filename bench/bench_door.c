@@ -6,12 +6,13 @@
 
 #include "contest.h"
 
-enum { BYTES = 800 };
+enum { BYTES = 800, LOOKS = 1000 };
 
 typedef struct job {
     const char *path;
     MPI_File file;
     MPI_Datatype type;
+    MPI_Request another;
     char buffer[BYTES];
 } job;
 
@@ -45,12 +46,60 @@ static void read_little(void *user)
     check(MPI_File_read_at_all(j->file, at, j->buffer, BYTES, MPI_BYTE, MPI_STATUS_IGNORE), "read");
 }
 
+/* At the shared pointer, from where the last call has left it. */
+static void write_shared(void *user)
+{
+    job *j = user;
+    check(MPI_File_write_shared(j->file, j->buffer, BYTES, MPI_BYTE, MPI_STATUS_IGNORE), "write");
+}
+
+static void write_ordered(void *user)
+{
+    job *j = user;
+    check(MPI_File_write_ordered(j->file, j->buffer, BYTES, MPI_BYTE, MPI_STATUS_IGNORE), "write");
+}
+
+/* Requests that are no file's. */
+static void test_another(void *user)
+{
+    job *j = user;
+    int flag;
+    for (int i = 0; i < LOOKS; i++)
+        MPI_Test(&j->another, &flag, MPI_STATUS_IGNORE);
+}
+
+static void wait_another(void *user)
+{
+    job *j = user;
+    for (int i = 0; i < LOOKS; i++) {
+        MPI_Request request;
+        MPI_Irecv(j->buffer, 0, MPI_BYTE, MPI_PROC_NULL, 2, MPI_COMM_SELF, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 static void run(const char *name, void (*step)(void *user), int calls, job *j)
 {
     contest c = {.part = "door", .name = name, .op = "call", .seconds = 0.5, .warm = true};
     c.list[0] = (contestant){.step = step, .calls = calls};
     c.user = j;
     contest_run(&c);
+}
+
+/* With no request of a file alive, and with one. */
+static void run_others(job *j)
+{
+    char nothing;
+    MPI_Request ours;
+    MPI_Irecv(&nothing, 1, MPI_BYTE, 0, 1, MPI_COMM_SELF, &j->another);
+    run("MPI_Test of a message", test_another, 10, j);
+    run("MPI_Wait for a message", wait_another, 10, j);
+    check(MPI_File_iread_at(j->file, 0, j->buffer, BYTES, MPI_BYTE, &ours), "iread_at");
+    run("MPI_Test of a message beside a transfer", test_another, 10, j);
+    run("MPI_Wait for a message beside a transfer", wait_another, 10, j);
+    check(MPI_Wait(&ours, MPI_STATUS_IGNORE), "wait");
+    MPI_Cancel(&j->another);
+    MPI_Wait(&j->another, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv)
@@ -67,6 +116,10 @@ int main(int argc, char **argv)
     MPI_Type_commit(&j.type);
     run("set_view, derived and back", flip_view, 20, &j);
     run("read_at_all of 800 bytes a rank", read_little, 50, &j);
+    run("write_ordered of 800 bytes a rank", write_ordered, 50, &j);
+    run("write_shared of 800 bytes a rank", write_shared, 50, &j);
+    if (contest_ranks == 2)
+        run_others(&j);
     run("open and close", open_and_close, 5, &j);
     MPI_Type_free(&j.type);
     check(MPI_File_close(&j.file), "close");

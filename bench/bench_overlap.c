@@ -18,7 +18,7 @@
 enum { SIDE = 4096, PLAIN = 32 << 20, MESSAGE = 8 << 10, REPEAT = 5, REPEAT_FEW = 3 };
 
 /* How the access is made while the phase goes on. */
-enum form { BLOCKING, SPLIT, NONBLOCKING, SYSTEM };
+enum form { BLOCKING, SPLIT, NONBLOCKING, SYSTEM_SPLIT, SYSTEM_NONBLOCKING };
 
 typedef struct job {
     const char *path;
@@ -28,7 +28,7 @@ typedef struct job {
     MPI_Comm comm;
     double share; /* of the access's time that the phase is to take */
     weir_file *file;
-    MPI_File system; /* of form SYSTEM */
+    MPI_File system; /* of the forms SYSTEM_ */
     weir_pattern *where, *memory;
     char *data;
     int64_t work; /* of a phase */
@@ -75,15 +75,20 @@ static void phase(void *user)
 
 /* --- accesses --- */
 
+static bool by_system(const job *j)
+{
+    return j->form >= SYSTEM_SPLIT;
+}
+
 static void access_alone(void *user)
 {
     job *j = user;
     const weir_pattern *w = j->where, *m = j->memory;
-    if (j->form == SYSTEM && j->write)
+    if (by_system(j) && j->write)
         check(MPI_File_write_all(j->system, j->data, (int)weir_pattern_bytes(m), MPI_BYTE,
                                  MPI_STATUS_IGNORE),
               "write_all");
-    else if (j->form == SYSTEM)
+    else if (by_system(j))
         check(MPI_File_read_all(j->system, j->data, (int)weir_pattern_bytes(m), MPI_BYTE,
                                 MPI_STATUS_IGNORE),
               "read_all");
@@ -93,7 +98,7 @@ static void access_alone(void *user)
     else
         check((j->plain ? weir_file_read : weir_file_read_all)(j->file, w, m, j->data, NULL),
               "read");
-    if (j->form == SYSTEM)
+    if (by_system(j))
         check(MPI_File_seek(j->system, 0, MPI_SEEK_SET), "seek");
 }
 
@@ -129,7 +134,7 @@ static void both_nonblocking(job *j)
     check(weir_wait(&request, NULL), "wait");
 }
 
-static void both_system(job *j)
+static void both_system_split(job *j)
 {
     int bytes = (int)weir_pattern_bytes(j->memory);
     if (j->write)
@@ -144,6 +149,19 @@ static void both_system(job *j)
     check(MPI_File_seek(j->system, 0, MPI_SEEK_SET), "seek");
 }
 
+static void both_system_nonblocking(job *j)
+{
+    int bytes = (int)weir_pattern_bytes(j->memory);
+    MPI_Request request;
+    if (j->write)
+        check(MPI_File_iwrite_all(j->system, j->data, bytes, MPI_BYTE, &request), "start");
+    else
+        check(MPI_File_iread_all(j->system, j->data, bytes, MPI_BYTE, &request), "start");
+    phase(j);
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    check(MPI_File_seek(j->system, 0, MPI_SEEK_SET), "seek");
+}
+
 static void both(void *user)
 {
     job *j = user;
@@ -154,8 +172,11 @@ static void both(void *user)
     case NONBLOCKING:
         both_nonblocking(j);
         break;
-    case SYSTEM:
-        both_system(j);
+    case SYSTEM_SPLIT:
+        both_system_split(j);
+        break;
+    case SYSTEM_NONBLOCKING:
+        both_system_nonblocking(j);
         break;
     default:
         access_alone(j);
@@ -238,7 +259,7 @@ static void run(const char *part, const char *name, const char *how, const char 
     char case_name[200];
     make_patterns(&j);
     snprintf(case_name, sizeof case_name, "%s, %s", name, j.write ? "write" : "read");
-    if (j.form == SYSTEM) {
+    if (by_system(&j)) {
         open_system(&j);
     } else {
         check(weir_file_open(j.own_comm ? j.comm : MPI_COMM_WORLD, j.path,
@@ -251,7 +272,7 @@ static void run(const char *part, const char *name, const char *how, const char 
         j.write = false;
     }
     measure(part, case_name, how, &j);
-    if (j.form == SYSTEM)
+    if (by_system(&j))
         check(MPI_File_close(&j.system), "close");
     else
         check(weir_file_close(j.file), "close");
@@ -330,9 +351,10 @@ static void run_table(const char *path)
 
 static void run_system(const char *path)
 {
-    for (int write = 1; write >= 0; write--)
-        run("system", "page cache, computing:access 1", "MPI-IO", NULL,
-            (job){.path = path, .share = 1, .form = SYSTEM, .write = write});
+    for (int form = SYSTEM_SPLIT; form <= SYSTEM_NONBLOCKING; form++)
+        for (int write = 1; write >= 0; write--)
+            run("system", "computing:access 1", form == SYSTEM_SPLIT ? "split" : "nonblocking",
+                NULL, (job){.path = path, .share = 1, .form = form, .write = write});
 }
 
 /* What the scheduling of the thread does where everything is in the background. */

@@ -63,26 +63,37 @@ def report_paper(run, ranks):
                 [gain(times) for times in run["goal", name, how]])
 
 
-def report_system(run, peer, ranks):
+def report_system(run, who, storage, ranks, goal="-"):
     for case in [case for case in run if case[0] == "system"]:
-        say(case[1], ranks, f"efficiency, split, {peer}", "-", "times",
+        say(f"MPI-IO, {storage}, {case[1]}", ranks, f"efficiency, {case[2]}, {who}", goal, "times",
             [efficiency(times) for times in run[case]])
+
+
+def report_door(launcher, arguments, ranks):
+    """The door's forms on the storage of the experiments."""
+    environment = ["env", f"LD_PRELOAD={BIN.parent / 'lib' / 'libweir_mpiio.so'}",
+                   "WEIR_FAULT=bandwidth:400", "WEIR_COLLECTIVE=always"]
+    run = peers.run([*launcher, *environment, *arguments, "--system"], "overlap", "ompio")
+    report_system(run, "libweir_mpiio", "paced", ranks, f">={GOALS['collective, computing']}")
 
 
 def main():
     launcher = [word for word in sys.argv[1:] if word != "--quick"]
     quick = [word for word in sys.argv[1:] if word == "--quick"]
     ranks = int(launcher[-1])
-    program = [*launcher, str(BIN / "bench_overlap"), str(BIN.parent / "bench" / "overlap.bin")]
+    arguments = [str(BIN / "bench_overlap"), str(BIN.parent / "bench" / "overlap.bin"), *quick]
+    program = [*launcher, *arguments]
     first, *others = peers.PEERS[launcher[0]]
-    run = peers.run([*program, *quick], "overlap", first)
+    run = peers.run(program, "overlap", first)
     report_goals(run, ranks)
     report_paper(run, ranks)
     for case in [case for case in run if case[0] in ("table", "priority")]:
         say_efficiency(run, case, ranks, "-")
-    report_system(run, first, ranks)
+    report_system(run, first, "page cache", ranks)
     for peer in others:
-        report_system(peers.run([*program, *quick, "--system"], "overlap", peer), peer, ranks)
+        run = peers.run([*program, "--system"], "overlap", peer)
+        report_system(run, peer, "page cache", ranks)
+    report_door(launcher, arguments, ranks)
 
 
 if __name__ == "__main__":

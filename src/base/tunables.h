@@ -75,7 +75,7 @@ typedef struct wr_tunables {
     wr_choice collective[2]; /* enum wr_switch, by direction */
     wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
-    wr_choice progress, progress_policy;
+    wr_choice progress, progress_policy, mpi_threads;
     wr_choice write_behind; /* 1: enabled */
     wr_choice sieve_unit;   /* enum wr_sieve_unit */
     wr_choice direct;       /* enum wr_switch */

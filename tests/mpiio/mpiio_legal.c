@@ -2,7 +2,7 @@
  * wrong rank, where a rank that waits lets MPI rest, or where a rank that waits for messages lets
  * its transfers rest. Even ranks play one part, odd ones the other, in pairs.
  *
- * The argument is the thread level to ask MPI for, 0 to 3. */
+ * The argument is the thread level to ask MPI for, 0 to 3; another one says that it has all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +252,7 @@ int main(int argc, char **argv)
     int level = argc > 1 ? atoi(argv[1]) : 0, provided;
     MPI_Comm other;
     MPI_Init_thread(&argc, &argv, level, &provided);
+    CHECK(argc < 3 || provided == MPI_THREAD_MULTIPLE);
     MPI_Comm_rank(MPI_COMM_WORLD, &door_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &door_ranks);
     message = calloc(1, MESSAGE);
