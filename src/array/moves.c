@@ -142,8 +142,9 @@ int wr_move_run(wr_move *m, const wr_known *known, int code)
     return wr_move_finish(m, code);
 }
 
-static int after_move(void *user, int code)
+static int after_move(void *user, int code, int64_t *count)
 {
+    (void)count;
     wr_move *m = user;
     weir_array *array = m->array;
     code = wr_move_finish(m, code);
@@ -177,7 +178,7 @@ int wr_move_start(const wr_move *m, int code, weir_request **out)
     int started = out ? wr_file_start(m->array->file, &a, &how, out)
                       : wr_file_begin(m->array->file, &a, &how);
     if (started && kept)
-        return after_move(kept, started);
+        return after_move(kept, started, NULL);
     if (!kept) {
         failed.mapping.pair = m->mapping.pair;
         wr_move_finish(&failed, WEIR_ENOMEM);

@@ -6,9 +6,10 @@
 #include "engine/operation.h"
 #include "weir/file.h"
 
-/* What is left to do when an access is over, by who waits for it: returns what that comes to. */
+/* What is left to do when an access is over, by who waits for it: returns what that comes to, and
+ * may say otherwise of the number of bytes that were moved. */
 typedef struct wr_after {
-    int (*run)(void *user, int code);
+    int (*run)(void *user, int code, int64_t *count);
     void *user;
 } wr_after;
 
@@ -31,8 +32,8 @@ struct weir_file {
     wr_lodger lodger; /* first: the world knows the file by it */
     wr_port port;     /* its world is NULL once MPI has ended */
     int mode;
-    weir_request *split;    /* begun, or NULL */
-    pthread_mutex_t lock;   /* of what follows */
+    weir_request *split;  /* begun, or NULL */
+    pthread_mutex_t lock; /* of what follows */
     wr_pointer pointer;
     weir_request *requests; /* started, and not known to be over */
     weir_request *spare;    /* for a collective one that there is no memory for, or NULL */

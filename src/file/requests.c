@@ -142,10 +142,11 @@ static int take_result(weir_request **request, int64_t *count)
     weir_request *r = *request;
     detach(r);
     int code = r->op.code ? wr_error_raise(&r->op.error) : 0;
-    if (count)
-        *count = r->op.count;
+    int64_t moved = r->op.count;
     if (r->after.run)
-        code = r->after.run(r->after.user, code);
+        code = r->after.run(r->after.user, code, &moved);
+    if (count)
+        *count = moved;
     wr_free(r);
     *request = NULL;
     return code;

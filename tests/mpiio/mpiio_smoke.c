@@ -329,7 +329,6 @@ int main(int argc, char **argv)
     test_closed_handle(door_path("closed"));
     smoke_transfers(path);
     smoke_handlers(path);
-    smoke_missing(path);
     MPI_Barrier(MPI_COMM_WORLD);
     if (door_rank == 0)
         unlink(path);

@@ -11,7 +11,4 @@ void smoke_transfers(const char *path);
 /* Error handlers, error strings, numbers of files in Fortran. */
 void smoke_handlers(const char *path);
 
-/* What the door does not do yet. */
-void smoke_missing(const char *path);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "front/mpiio/door.h"
 
 /* Lengths and values as MPI gives them; MPI 4 has a third list, of MPI_Count. */
 typedef struct raw {
@@ -123,4 +124,20 @@ void wr_contents_release(wr_contents *c)
     wr_free(c->number);
     wr_free(c->type);
     *c = (wr_contents){0};
+}
+
+int wr_type_keep(MPI_Datatype type, MPI_Datatype *out)
+{
+    if (wr_type_is_named(type))
+        *out = type;
+    else if (PMPI_Type_dup(type, out) != MPI_SUCCESS)
+        return wr_misuse(MPI_ERR_TYPE, "the MPI library does not copy a datatype");
+    return 0;
+}
+
+void wr_type_drop(MPI_Datatype *type)
+{
+    if (*type != MPI_DATATYPE_NULL && !wr_type_is_named(*type))
+        PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
 }

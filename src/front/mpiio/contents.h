@@ -22,4 +22,8 @@ void wr_contents_release(wr_contents *c);
 /* Whether a type is MPI's own, so that its handle is not ours to free; false if it is no type. */
 bool wr_type_is_named(MPI_Datatype type);
 
+/* A handle of our own, and giving it back; named types have none. */
+int wr_type_keep(MPI_Datatype type, MPI_Datatype *out);
+void wr_type_drop(MPI_Datatype *type);
+
 #endif

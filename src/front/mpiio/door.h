@@ -25,10 +25,11 @@ typedef struct wr_door {
     /* the view */
     int64_t displacement;
     MPI_Datatype etype, filetype; /* ours */
-    int64_t unit;                 /* bytes of an etype */
-    weir_pattern *view;           /* from the displacement on, for ever; NULL: no data at all */
-    int64_t position;             /* of the individual pointer, in data of the view */
-    int64_t views;                /* set so far: the shared pointer knows them by number */
+    const wr_datarep *datarep;
+    int64_t unit;       /* bytes of an etype in the file */
+    weir_pattern *view; /* from the displacement on, for ever; NULL: no data at all */
+    int64_t position;   /* of the individual pointer, in data of the view */
+    int64_t views;      /* set so far: the shared pointer knows them by number */
     struct wr_split {
         bool begun, write;
         int pointer; /* a wr_pointer_kind */

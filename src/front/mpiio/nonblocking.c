@@ -4,16 +4,22 @@
 
 /* Once a collective access can be started, what goes wrong is an error of all ranks, and comes with
  * the request. A rank without memory for one takes part all the same. */
-static int launch(wr_door *door, const wr_order *o, const wr_ready *ready, int code,
-                  MPI_Request *request)
+static int launch(wr_door *door, const wr_order *o, wr_ready *ready, int code, MPI_Request *request)
 {
     wr_token *token = NULL;
     weir_request *started = NULL;
     int lost = wr_token_new(door, &token);
     if (lost && !o->together)
         return lost;
-    const wr_start how = {o->together, WR_NONBLOCKING, .code = lost ? lost : code};
+    wr_start how = {.together = o->together, .form = WR_NONBLOCKING};
+    how.code = wr_ready_stage(ready, lost ? lost : code, &how.after);
+    if (how.code && !o->together) {
+        wr_token_free(token);
+        return how.code;
+    }
     int refused = wr_file_start(door->file, &ready->a, &how, &started);
+    if (!refused)
+        ready->detour = NULL;
     if (refused)
         wr_token_free(token);
     else if (lost)

@@ -40,6 +40,8 @@ static int take_memory(wr_door *door, const wr_type *type, int64_t count, wr_rea
 
 void wr_ready_release(wr_door *door, wr_ready *r)
 {
+    wr_detour_free(r->detour);
+    r->detour = NULL;
     if (!r->memory)
         return;
     pthread_mutex_lock(&door->lock);
@@ -61,16 +63,20 @@ static int measure(wr_door *door, const wr_order *o, wr_ready *r, int64_t *bytes
     int code = check_order(door, o);
     if (!code)
         code = wr_type_get(o->datatype, &type);
+    if (!code && wr_datarep_converts(door->datarep))
+        code = wr_detour_new(door->datarep, o->buffer, o->count, o->datatype, &r->detour);
     if (code)
         return code;
-    if (!wr_mul(o->count, type->size, bytes))
+    if (r->detour)
+        *bytes = r->detour->conversion.all.file;
+    else if (!wr_mul(o->count, type->size, bytes))
         return wr_misuse(MPI_ERR_ARG, "an access beyond 2^63 bytes");
     if (*bytes % door->unit)
         return wr_misuse(MPI_ERR_IO, "%lld bytes are not a whole number of etypes of %lld",
                          (long long)*bytes, (long long)door->unit);
     if (*bytes && !door->view)
         return wr_misuse(MPI_ERR_IO, "an access through a view without data");
-    if (!*bytes)
+    if (!*bytes || r->detour)
         return 0;
     if (!type->dense) {
         code = take_memory(door, type, o->count, r);
@@ -111,6 +117,12 @@ static int find_place(wr_door *door, const wr_order *o, int64_t bytes, int code,
                : wr_misuse(MPI_ERR_ARG, "an offset beyond 2^63 bytes");
 }
 
+static void ask_nothing(wr_ready *r)
+{
+    r->a.file = r->a.memory = wr_run_pattern_set(&r->nothing, 0, 0);
+    r->a.begin = r->a.end = 0;
+}
+
 int wr_order_prepare(wr_door *door, const wr_order *o, wr_ready *r)
 {
     int64_t bytes = 0, begin = 0, end = 0;
@@ -122,10 +134,21 @@ int wr_order_prepare(wr_door *door, const wr_order *o, wr_ready *r)
     r->a.file = door->view;
     r->a.begin = begin;
     r->a.end = end;
-    if (code || !bytes) {
-        r->a.file = r->a.memory = wr_run_pattern_set(&r->nothing, 0, 0);
-        r->a.begin = r->a.end = 0;
-    }
+    if (code || !bytes)
+        ask_nothing(r);
+    return code;
+}
+
+int wr_ready_stage(wr_ready *r, int code, wr_after *after)
+{
+    *after = (wr_after){0};
+    if (!r->detour)
+        return code;
+    *after = (wr_after){wr_detour_end, r->detour};
+    if (!code && r->a.end > r->a.begin)
+        code = wr_detour_stage(r->detour, &r->a, &r->run);
+    if (code)
+        ask_nothing(r);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WR_MPIIO_ORDER_H
 #define WR_MPIIO_ORDER_H
 
+#include "front/mpiio/detour.h"
 #include "front/mpiio/door.h"
 
 enum wr_pointer_kind {
@@ -23,8 +24,9 @@ typedef struct wr_order {
 
 /* An order made ready: its access, which may be empty. */
 typedef struct wr_ready {
-    wr_access_request a;
+    wr_access_request a; /* without its memory, where there is a detour */
     wr_run_pattern run, nothing;
+    wr_detour *detour;    /* or NULL */
     weir_pattern *memory; /* or NULL: goes back to the door, with what it is the pattern of */
     wr_hash memory_of;
     int64_t memory_count, memory_extent;
@@ -33,6 +35,10 @@ typedef struct wr_ready {
 /* Checks the order and moves pointers; [collective] with WR_ORDERED. Also with an error there is an
  * access, which is empty, to take part with. */
 int wr_order_prepare(wr_door *door, const wr_order *o, wr_ready *out);
+
+/* The access, when it has been prepared with that code, may be started: what is written is staged.
+ * `after` is then what ends it; who starts it takes `detour` out of the struct. */
+int wr_ready_stage(wr_ready *ready, int code, wr_after *after);
 
 /* The access is over, or has copies of its patterns. */
 void wr_ready_release(wr_door *door, wr_ready *ready);

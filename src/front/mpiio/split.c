@@ -11,8 +11,13 @@ static int begin(MPI_File fh, const wr_order *o)
             door, wr_misuse(MPI_ERR_OTHER, "another split access of the file has not ended"));
     wr_ready ready;
     int code = wr_order_prepare(door, o, &ready);
-    code = wr_file_begin(door->file, &ready.a,
-                         &(wr_start){.together = true, .form = WR_SPLIT, .code = code});
+    wr_after after;
+    code = wr_ready_stage(&ready, code, &after);
+    code = wr_file_begin(
+        door->file, &ready.a,
+        &(wr_start){.together = true, .form = WR_SPLIT, .code = code, .after = after});
+    if (!code)
+        ready.detour = NULL;
     wr_ready_release(door, &ready);
     if (!code)
         door->split = (struct wr_split){true, o->write, (int)o->pointer};

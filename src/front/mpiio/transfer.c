@@ -9,7 +9,11 @@ static int transfer(MPI_File fh, const wr_order *o, MPI_Status *status)
     wr_ready ready;
     int64_t count = 0;
     int code = wr_order_prepare(door, o, &ready);
-    if (!code || o->together)
+    if (wr_datarep_converts(door->datarep))
+        code = wr_detour_run(door->file,
+                             &(wr_trip){door->datarep, ready.detour, &ready.a, o->together}, code,
+                             &count);
+    else if (!code || o->together)
         code = wr_file_access(door->file, &ready.a, o->together, code, &count);
     wr_ready_release(door, &ready);
     wr_status_set(status, count);

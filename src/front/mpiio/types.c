@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "front/mpiio/contents.h"
+#include "front/mpiio/reach.h"
 
 enum { TABLE = 256, DEEPEST = 64 };
 
@@ -21,9 +22,15 @@ typedef struct parts {
     weir_pattern **own;
 } parts;
 
-static int decode(MPI_Datatype type, int depth, wr_type *out);
+/* How deep a type lies in the one asked for, and where: NULL is in memory. */
+typedef struct level {
+    int depth;
+    const wr_datarep *rep;
+} level;
 
-static void release(wr_type *t)
+static int decode(MPI_Datatype type, level at, wr_type *out);
+
+void wr_type_release(wr_type *t)
 {
     weir_pattern_free(t->pattern);
     t->pattern = NULL;
@@ -131,7 +138,12 @@ static int make_vector(const wr_type *item, int64_t count, int64_t length, int64
     return code;
 }
 
-static int make_struct(const wr_contents *c, int depth, weir_pattern **out)
+static level below(level at)
+{
+    return (level){at.depth + 1, at.rep};
+}
+
+static int make_struct(const wr_contents *c, level at, weir_pattern **out, wr_reach *reach)
 {
     int64_t count = c->number[0];
     parts p;
@@ -139,11 +151,13 @@ static int make_struct(const wr_contents *c, int depth, weir_pattern **out)
     for (int64_t k = 0; !code && k < count; k++) {
         wr_type item;
         weir_pattern *made;
-        code = decode(c->type[k], depth + 1, &item);
+        code = decode(c->type[k], below(at), &item);
         if (code)
             break;
         code = wr_type_repeat(&item, c->number[1 + k], &made);
-        release(&item);
+        wr_type_release(&item);
+        if (!code && at.rep)
+            wr_reach_add(reach, &item, c->number[1 + count + k], c->number[1 + k]);
         if (!code)
             code = own_part(&p, made);
         if (!code)
@@ -316,10 +330,11 @@ static int make_named(MPI_Datatype type, int64_t size, weir_pattern **out)
                              out);
 }
 
-static int make_pattern(MPI_Datatype type, int depth, int64_t size, weir_pattern **out)
+static int make_pattern(MPI_Datatype type, level at, wr_type *out)
 {
     wr_contents c;
     wr_type item = {0};
+    wr_reach reach = {0};
     int code = wr_contents_get(type, &c);
     if (code)
         return code;
@@ -328,45 +343,72 @@ static int make_pattern(MPI_Datatype type, int depth, int64_t size, weir_pattern
     case MPI_COMBINER_F90_REAL:
     case MPI_COMBINER_F90_COMPLEX:
     case MPI_COMBINER_F90_INTEGER:
-        code = make_named(type, size, out);
+        code = at.rep ? weir_pattern_contiguous(0, out->size, &out->pattern)
+                      : make_named(type, out->size, &out->pattern);
         break;
     case MPI_COMBINER_STRUCT:
-        code = make_struct(&c, depth, out);
+        code = make_struct(&c, at, &out->pattern, &reach);
+        if (!code && at.rep)
+            code = wr_reach_end(&reach, out);
         break;
     default:
-        code = decode(c.type[0], depth + 1, &item);
+        code = decode(c.type[0], below(at), &item);
         if (!code)
-            code = make_from(&item, &c, out);
-        release(&item);
+            code = make_from(&item, &c, &out->pattern);
+        if (!code && at.rep)
+            code = wr_reach_of(&item, &c, out);
+        wr_type_release(&item);
     }
     wr_contents_release(&c);
     return code;
 }
 
-static int decode(MPI_Datatype type, int depth, wr_type *out)
+/* What MPI says of a type in memory, and what a representation does of a named one in a file. */
+static int ask(MPI_Datatype type, level at, wr_type *out)
 {
     MPI_Count size, lb, extent;
-    *out = (wr_type){0};
-    if (depth == DEEPEST)
-        return wr_fail(WEIR_ERANGE, "a datatype nested more than %d deep", DEEPEST);
+    if (at.rep) {
+        int code = wr_type_is_named(type) ? wr_datarep_bytes(at.rep, type, &out->size) : 0;
+        out->extent = out->size;
+        return code;
+    }
     if (PMPI_Type_size_x(type, &size) || PMPI_Type_get_extent_x(type, &lb, &extent))
         return wr_fail(WEIR_EINVAL, "size or extent of a datatype");
-    int code = make_pattern(type, depth, size, &out->pattern);
-    if (code)
-        return code;
-    int64_t lo, hi;
-    weir_pattern_bounds(out->pattern, &lo, &hi);
     out->size = size;
     out->lb = lb;
     out->extent = extent;
-    out->dense = size == extent && hi - lo == size && weir_pattern_pieces(out->pattern) == 1;
-    int64_t decoded = weir_pattern_bytes(out->pattern);
+    return 0;
+}
+
+static int decode(MPI_Datatype type, level at, wr_type *out)
+{
+    *out = (wr_type){0};
+    if (at.depth == DEEPEST)
+        return wr_fail(WEIR_ERANGE, "a datatype nested more than %d deep", DEEPEST);
+    int code = ask(type, at, out);
+    if (!code)
+        code = make_pattern(type, at, out);
+    if (code) {
+        wr_type_release(out);
+        return code;
+    }
+    int64_t lo, hi, decoded = weir_pattern_bytes(out->pattern);
+    if (at.rep)
+        out->size = decoded;
+    weir_pattern_bounds(out->pattern, &lo, &hi);
+    out->dense =
+        out->size == out->extent && hi - lo == out->size && weir_pattern_pieces(out->pattern) == 1;
     if (decoded != out->size) {
-        release(out);
-        return wr_fail(WEIR_EINVAL, "a datatype of %lld bytes was decoded to %lld", (long long)size,
-                       (long long)decoded);
+        wr_type_release(out);
+        return wr_fail(WEIR_EINVAL, "a datatype of %lld bytes was decoded to %lld",
+                       (long long)out->size, (long long)decoded);
     }
     return 0;
+}
+
+int wr_type_in_file(MPI_Datatype type, const wr_datarep *rep, wr_type *out)
+{
+    return decode(type, (level){0, rep}, out);
 }
 
 /* --- keeping --- */
@@ -381,7 +423,7 @@ static struct {
 static int drop(MPI_Datatype type, int key, void *value, void *unused)
 {
     (void)type, (void)key, (void)unused;
-    release(value);
+    wr_type_release(value);
     wr_free(value);
     return MPI_SUCCESS;
 }
@@ -413,7 +455,7 @@ static void keep_named(MPI_Datatype type, wr_type *known)
 static int learn(MPI_Datatype type, const wr_type **out)
 {
     wr_type *t = wr_alloc(sizeof *t);
-    int code = t ? decode(type, 0, t) : WEIR_ENOMEM;
+    int code = t ? decode(type, (level){0}, t) : WEIR_ENOMEM;
     if (!code && t && wr_type_is_named(type)) {
         keep_named(type, t);
     } else if (!code) {
@@ -423,7 +465,7 @@ static int learn(MPI_Datatype type, const wr_type **out)
             code = PMPI_Type_set_attr(type, type_key, t);
         if (code) {
             code = wr_fail(WEIR_ETRANSPORT, "cannot keep what a datatype is");
-            release(t);
+            wr_type_release(t);
         }
     }
     if (code)

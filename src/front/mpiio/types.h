@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "front/mpiio/datarep.h"
 #include "pattern/pattern.h"
 
 /* What is known of a datatype. */
@@ -13,10 +14,16 @@ typedef struct wr_type {
     int64_t size;          /* bytes of data */
     int64_t lb, extent;    /* items follow one another `extent` bytes apart */
     bool dense;            /* items in a row are one run */
+    bool marked;           /* in a file: a constructor has set lb and extent */
 } wr_type;
 
 /* Borrowed: lives as long as the datatype, or, of a named one, for ever. */
 int wr_type_get(MPI_Datatype type, const wr_type **out);
+
+/* The same in a file of another representation: displacements in bytes are as they are, those in
+ * items follow from the items there. To be released. */
+int wr_type_in_file(MPI_Datatype type, const wr_datarep *rep, wr_type *out);
+void wr_type_release(wr_type *type);
 
 /* `count` items in a row; to be freed. */
 int wr_type_repeat(const wr_type *type, int64_t count, weir_pattern **out);

@@ -6,27 +6,10 @@
 #include "front/mpiio/contents.h"
 #include "front/mpiio/door.h"
 
-/* A handle of our own; named types have none. */
-static int keep_type(MPI_Datatype type, MPI_Datatype *out)
-{
-    if (wr_type_is_named(type))
-        *out = type;
-    else if (PMPI_Type_dup(type, out) != MPI_SUCCESS)
-        return wr_misuse(MPI_ERR_TYPE, "the MPI library does not copy a datatype");
-    return 0;
-}
-
-static void drop_type(MPI_Datatype *type)
-{
-    if (*type != MPI_DATATYPE_NULL && !wr_type_is_named(*type))
-        PMPI_Type_free(type);
-    *type = MPI_DATATYPE_NULL;
-}
-
 void wr_view_release(wr_door *door)
 {
-    drop_type(&door->etype);
-    drop_type(&door->filetype);
+    wr_type_drop(&door->etype);
+    wr_type_drop(&door->filetype);
     weir_pattern_free(door->view);
     door->view = NULL;
 }
@@ -59,40 +42,65 @@ static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
     return code;
 }
 
-static int set_view(wr_door *door, int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype)
+/* A type as it is in the file; `own` is to be released. */
+static int look_up(MPI_Datatype type, const wr_datarep *rep, wr_type *own, const wr_type **out)
 {
+    if (!wr_datarep_converts(rep))
+        return wr_type_get(type, out);
+    *out = own;
+    return wr_type_in_file(type, rep, own);
+}
+
+/* Those members of a door that are its view, in one that has nothing else. */
+static int make_view(wr_door *new)
+{
+    wr_type own[2] = {{0}, {0}};
     const wr_type *unit, *type;
-    wr_door new = {
-        .displacement = displacement, .etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
-    int code = wr_type_get(etype, &unit);
+    MPI_Datatype etype = new->etype, filetype = new->filetype;
+    new->etype = new->filetype = MPI_DATATYPE_NULL;
+    int code = look_up(etype, new->datarep, &own[0], &unit);
     if (!code)
-        code = wr_type_get(filetype, &type);
+        code = look_up(filetype, new->datarep, &own[1], &type);
     if (!code && (unit->size <= 0 || type->size % unit->size))
         code = wr_misuse(MPI_ERR_ARG, "a filetype of %lld bytes is not made of etypes of %lld",
                          (long long)type->size, (long long)unit->size);
-    if (!code)
-        code = tile(type, displacement, &new.view);
-    if (!code)
-        code = keep_type(etype, &new.etype);
-    if (!code)
-        code = keep_type(filetype, &new.filetype);
-    if (code) {
-        wr_view_release(&new);
-        return code;
+    if (!code) {
+        new->unit = unit->size;
+        code = tile(type, new->displacement, &new->view);
     }
+    if (!code)
+        code = wr_type_keep(etype, &new->etype);
+    if (!code)
+        code = wr_type_keep(filetype, &new->filetype);
+    wr_type_release(&own[0]);
+    wr_type_release(&own[1]);
+    if (code)
+        wr_view_release(new);
+    return code;
+}
+
+static int set_view(wr_door *door, int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                    const wr_datarep *datarep)
+{
+    wr_door new = {
+        .displacement = displacement, .etype = etype, .filetype = filetype, .datarep = datarep};
+    int code = make_view(&new);
+    if (code)
+        return code;
     wr_view_release(door);
     door->displacement = displacement;
     door->etype = new.etype;
     door->filetype = new.filetype;
+    door->datarep = datarep;
     door->view = new.view;
-    door->unit = unit->size;
+    door->unit = new.unit;
     door->position = 0;
     return 0;
 }
 
 int wr_view_reset(wr_door *door)
 {
-    return set_view(door, 0, MPI_BYTE, MPI_BYTE);
+    return set_view(door, 0, MPI_BYTE, MPI_BYTE, wr_datarep_native());
 }
 
 static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype etype,
@@ -100,8 +108,8 @@ static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype
 {
     if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
         return wr_misuse(MPI_ERR_TYPE, "MPI_DATATYPE_NULL in a view");
-    if (!datarep || strcmp(datarep, "native"))
-        return wr_misuse(MPI_ERR_UNSUPPORTED_DATAREP, "data representation %s",
+    if (!datarep || !wr_datarep_find(datarep))
+        return wr_misuse(MPI_ERR_UNSUPPORTED_DATAREP, "no data representation %s is known",
                          datarep ? datarep : "NULL");
     if (displacement < 0 && displacement != MPI_DISPLACEMENT_CURRENT)
         return wr_misuse(MPI_ERR_ARG, "displacement %lld", (long long)displacement);
@@ -133,7 +141,7 @@ WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatyp
         displacement = code ? 0 : byte_of(door, position);
     }
     if (!code)
-        code = set_view(door, displacement, etype, filetype);
+        code = set_view(door, displacement, etype, filetype, wr_datarep_find(datarep));
     if (!code)
         door->views++;
     return wr_door_result(door, code);
@@ -147,10 +155,10 @@ WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Dataty
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
     *displacement = door->displacement;
-    memcpy(datarep, "native", sizeof "native");
-    int code = keep_type(door->etype, etype);
+    memcpy(datarep, door->datarep->name, strlen(door->datarep->name) + 1);
+    int code = wr_type_keep(door->etype, etype);
     if (!code)
-        code = keep_type(door->filetype, filetype);
+        code = wr_type_keep(door->filetype, filetype);
     return wr_door_result(door, code);
 }
 WR_BOTH_NAMES(File_get_view)
@@ -220,28 +228,39 @@ WR_DOOR int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset
 }
 WR_BOTH_NAMES(File_get_byte_offset)
 
-WR_DOOR int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+static int get_extent(MPI_File fh, MPI_Datatype datatype, int64_t *out)
 {
     wr_door *door = wr_door_of(fh);
+    wr_type own = {0};
     const wr_type *type = NULL;
     int code = door ? 0 : WEIR_EINVAL;
     if (!code && datatype == MPI_DATATYPE_NULL)
         code = wr_misuse(MPI_ERR_TYPE, "extent of MPI_DATATYPE_NULL");
     if (!code)
-        code = wr_type_get(datatype, &type);
+        code = look_up(datatype, door->datarep, &own, &type);
     if (!code)
-        *extent = (MPI_Aint)type->extent;
+        *out = type->extent;
+    wr_type_release(&own);
     return wr_door_result(door, code);
+}
+
+WR_DOOR int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    int64_t bytes = 0;
+    int result = get_extent(fh, datatype, &bytes);
+    if (result == MPI_SUCCESS)
+        *extent = (MPI_Aint)bytes;
+    return result;
 }
 WR_BOTH_NAMES(File_get_type_extent)
 
 #if MPI_VERSION >= 4
 WR_DOOR int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
-    MPI_Aint plain = 0;
-    int result = PMPI_File_get_type_extent(fh, datatype, &plain);
+    int64_t bytes = 0;
+    int result = get_extent(fh, datatype, &bytes);
     if (result == MPI_SUCCESS)
-        *extent = plain;
+        *extent = bytes;
     return result;
 }
 WR_BOTH_NAMES(File_get_type_extent_c)
