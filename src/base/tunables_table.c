@@ -66,7 +66,8 @@ const wr_tunable wr_tunable_table[] = {
      "most memory per process for operations in flight"},
     {"mpi_threads", WR_CHOICE, AT(mpi_threads), "program|multiple", 0, 0, "program", "door",
      "multiple: a program started through the MPI-IO door gets MPI_THREAD_MULTIPLE, whatever it "
-     "asks for, so that what is under way between nodes gets on while it computes; environment only"},
+     "asks for, so that what is under way between nodes gets on while it computes; by the "
+     "environment only"},
     {"progress", WR_CHOICE, AT(progress), "thread|poll", 0, 0, "thread", "engine",
      "who moves operations in flight: a thread of each communicator, or calls of the library only"},
     {"progress_nice", WR_COUNT, AT(progress_nice), "niceness", -20, 19, "0", "engine",
