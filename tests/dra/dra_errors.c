@@ -1,0 +1,352 @@
+/* What can go wrong is a code on every rank, the program goes on, and nothing else is damaged.
+ * usage: dra_errors [FOLDER]: a small file system to fill. */
+#include <dra.h>
+#include <fcntl.h>
+#include <ga.h>
+#include <macdecls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "dra/dra_support.h"
+#include "weir/dra.h"
+#include "weir/error.h"
+
+enum { N = 40, BIG = 400 };
+
+static dra_size_t unknown[2] = {-1, -1};
+
+static int make(int type, int rows, int columns)
+{
+    int dims[] = {rows, columns}, chunk[] = {-1, -1};
+    int g_a = NGA_Create(type, 2, dims, "g", chunk);
+    GA_Zero(g_a);
+    return g_a;
+}
+
+static void fill(int g_a, double value)
+{
+    GA_Fill(g_a, &value);
+}
+
+static int create(char *file, int type, long rows, long columns, int *d_a)
+{
+    dra_size_t dims[] = {rows, columns};
+    return NDRA_Create(type, 2, dims, "array", file, DRA_RW, unknown, d_a);
+}
+
+static int write_whole(int g_a, int d_a)
+{
+    int request, code = NDRA_Write(g_a, d_a, &request);
+    return code ? code : DRA_Wait(request);
+}
+
+static int read_whole(int g_a, int d_a)
+{
+    int request, code = NDRA_Read(g_a, d_a, &request);
+    return code ? code : DRA_Wait(request);
+}
+
+/* All of a global array has that value. */
+static void check_value(int g_a, int rows, int columns, double value)
+{
+    int lo[] = {0, 0}, hi[] = {rows - 1, columns - 1}, ld[] = {columns};
+    double *got = malloc(sizeof *got * (size_t)(rows * columns));
+    CHECK(got != NULL);
+    NGA_Get(g_a, lo, hi, got, ld);
+    for (int i = 0; i < rows * columns; i++)
+        CHECK(got[i] == value);
+    free(got);
+    GA_Sync();
+}
+
+static void check_array(char *file, int g_a, double value)
+{
+    int d_a;
+    fill(g_a, -1);
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(read_whole(g_a, d_a));
+    check_value(g_a, N, N, value);
+    DRA_OK(DRA_Close(d_a));
+}
+
+static void test_limits(void)
+{
+    int d_a = 77, other;
+    const long integer = 5;
+    double looks_small, looks_odd;
+    char *file = dra_path("limits");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EINVAL, "DRA_Init");
+    memcpy(&looks_small, &integer, sizeof integer); /* what a program gives that passes integers */
+    memcpy(&looks_odd, &(long){-1}, sizeof looks_odd);
+    DRA_OK(DRA_Init(-1, looks_small, looks_odd, looks_small));
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    DRA_OK(DRA_Init(1, 8. * N * N, 12. * N * N, 1e6));
+    DRA_FAILS(create(file, C_DBL, N, N + 1, &d_a), WEIR_EBUDGET, "allows an array");
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_FAILS(create(file, C_INT, N, N, &other), WEIR_EBUDGET, "as many as");
+    DRA_OK(DRA_Init(5, -1, 12. * N * N, 1e6));
+    DRA_FAILS(create(file, C_DBL, N, N, &other), WEIR_EBUDGET, "on disk");
+    DRA_OK(DRA_Delete(d_a));
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    DRA_OK(DRA_Terminate());
+}
+
+static void test_arguments(void)
+{
+    int d_a = 77, request = 0, status;
+    dra_size_t dims[8] = {1, 1, 1, 1, 1, 1, 1, 1}, lo[] = {0, 0}, hi[] = {N - 1, N};
+    int glo[] = {0, 0}, ghi[] = {N - 1, N - 1};
+    char *file = dra_path("arguments"), longest[300] = "";
+    memset(longest, 'x', sizeof longest - 1);
+    DRA_FAILS(NDRA_Create(C_DBL, 8, dims, "a", file, DRA_RW, dims, &d_a), WEIR_EINVAL,
+              "dimensions");
+    DRA_FAILS(create(file, C_CHAR, N, N, &d_a), WEIR_EINVAL, "type");
+    DRA_FAILS(create(file, C_DBL, N, 0, &d_a), WEIR_EINVAL, "indices");
+    DRA_FAILS(create(longest, C_DBL, N, N, &d_a), WEIR_EINVAL, "characters");
+    DRA_FAILS(create("", C_DBL, N, N, &d_a), WEIR_EINVAL, "characters");
+    DRA_FAILS(NDRA_Create(C_DBL, 2, dims, "a", file, 5, dims, &d_a), WEIR_EINVAL, "mode");
+    DRA_FAILS(create("no/such/folder/a", C_DBL, N, N, &d_a), WEIR_ENOENT, "no/such/folder/a");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_ENOENT, file);
+    if (dra_ranks > 1)
+        DRA_FAILS(DRA_Open(file, dra_rank ? DRA_R : DRA_RW, &d_a), WEIR_EDISAGREE, "fit together");
+    CHECK_EQUAL(d_a, 77);
+    DRA_FAILS(DRA_Close(d_a), WEIR_EINVAL, "77");
+    DRA_FAILS(DRA_Delete(0), WEIR_EINVAL, "no open");
+    DRA_OK(DRA_Wait(DRA_REQ_INVALID));
+    DRA_OK(DRA_Probe(DRA_REQ_INVALID, &status));
+    CHECK_EQUAL(status, -1);
+    DRA_FAILS(DRA_Wait(-5), WEIR_EINVAL, "no request");
+    int g_a = make(C_DBL, N, N), ints = make(C_INT, N, N), wide = make(C_DBL, N, N + 1);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_FAILS(NDRA_Write(ints, d_a, &request), WEIR_EINVAL, "type");
+    DRA_FAILS(NDRA_Write(wide, d_a, &request), WEIR_EINVAL, "shapes");
+    DRA_FAILS(NDRA_Write(12345, d_a, &request), WEIR_EINVAL, "no global array");
+    DRA_FAILS(NDRA_Write_section(0, g_a, glo, ghi, d_a, lo, hi, &request), WEIR_EINVAL, "40");
+    hi[1] = N - 2;
+    DRA_FAILS(NDRA_Write_section(0, g_a, glo, ghi, d_a, lo, hi, &request), WEIR_EINVAL, "1600");
+    hi[1] = N - 1;
+    lo[0] = dra_rank == dra_ranks - 1 ? -1 : 0; /* one rank alone is wrong */
+    DRA_FAILS(NDRA_Write_section(0, g_a, glo, ghi, d_a, lo, hi, &request), WEIR_EINVAL, "-1 to");
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_FAILS(NDRA_Write(g_a, d_a, &request), WEIR_EACCESS, "reading only");
+    DRA_OK(DRA_Close(d_a));
+    DRA_OK(DRA_Open(file, DRA_W, &d_a));
+    DRA_FAILS(NDRA_Read(g_a, d_a, &request), WEIR_EACCESS, "writing only");
+    DRA_OK(DRA_Delete(d_a));
+    GA_Destroy(g_a);
+    GA_Destroy(ints);
+    GA_Destroy(wide);
+}
+
+/* Rank 0 does something to a file, and the others wait. */
+static void cut(const char *file, long bytes)
+{
+    if (dra_rank == 0)
+        CHECK(truncate(file, bytes) == 0);
+    GA_Sync();
+}
+
+static void overwrite(const char *file, const char *text)
+{
+    if (dra_rank == 0) {
+        int fd = open(file, O_WRONLY | O_CREAT, 0666);
+        CHECK(fd >= 0);
+        CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+        CHECK(close(fd) == 0);
+    }
+    GA_Sync();
+}
+
+static void test_damage(void)
+{
+    int d_a, g_a = make(C_DBL, N, N);
+    char *file = dra_path("damage"), label[300], info[300];
+    snprintf(label, sizeof label, "%s.dra", file);
+    snprintf(info, sizeof info, "%s.info", file);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    cut(file, 5000);
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, "cut short");
+    overwrite(label, "no label");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, label);
+    overwrite(file, "no array");
+    if (dra_rank == 0)
+        unlink(label);
+    GA_Sync();
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, file);
+    overwrite(info, "2 5 x");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, info);
+    overwrite(info, "2 100 100 1004 1 10 10 1 1\nname\n");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, "cut short");
+    if (dra_rank == 0) {
+        unlink(info);
+        unlink(file);
+    }
+    GA_Destroy(g_a);
+}
+
+/* The k-th transfer fails, for every k until none does: all ranks are told, the array gets no name,
+ * and the older one of that name is as it was. */
+static void test_faults(const char *fault, int code)
+{
+    int d_a, g_a = make(C_DBL, N, N), k = 1, failed = 1;
+    char *file = dra_path("faults"), setting[40];
+    fill(g_a, 5);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    for (; failed && k < 50; k++) {
+        DRA_OK(DRA_Terminate());
+        snprintf(setting, sizeof setting, "%s:%d", fault, k);
+        setenv("WEIR_FAULT", setting, 1);
+        DRA_OK(DRA_Init(-1, -1, -1, -1));
+        DRA_OK(create(file, C_DBL, N, N, &d_a));
+        unsetenv("WEIR_FAULT");
+        fill(g_a, 7);
+        failed = write_whole(g_a, d_a);
+        CHECK(!failed || failed == code);
+        if (failed) {
+            CHECK(DRA_Close(d_a) < 0);
+            DRA_OK(DRA_Terminate());
+            DRA_OK(DRA_Init(-1, -1, -1, -1));
+            check_array(file, g_a, 5);
+        } else {
+            DRA_OK(DRA_Delete(d_a));
+        }
+    }
+    CHECK(k > 2 && !failed);
+    DRA_OK(DRA_Terminate());
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    GA_Destroy(g_a);
+}
+
+/* A write to an array that was opened fails: who opens it afterwards is told. */
+static void test_marked(void)
+{
+    int d_a, g_a = make(C_DBL, N, N);
+    char *file = dra_path("marked"), label[300];
+    snprintf(label, sizeof label, "%s.dra", file);
+    fill(g_a, 5);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    DRA_OK(DRA_Terminate());
+    setenv("WEIR_FAULT", "eio:1", 1);
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+    unsetenv("WEIR_FAULT");
+    DRA_FAILS(write_whole(g_a, d_a), WEIR_EIO, file);
+    DRA_Close(d_a);
+    DRA_OK(DRA_Terminate());
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, "incomplete");
+    if (dra_rank == 0)
+        unlink(label);
+    GA_Sync();
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    GA_Destroy(g_a);
+}
+
+static void test_full(char *folder)
+{
+    int d_a, g_a = make(C_DBL, BIG, BIG), small = make(C_DBL, N, N);
+    char file[300], older[300];
+    snprintf(file, sizeof file, "%s/full", folder);
+    snprintf(older, sizeof older, "%s/older", folder);
+    fill(small, 3);
+    DRA_OK(create(older, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(small, d_a));
+    DRA_OK(DRA_Close(d_a));
+    int code = create(file, C_DBL, BIG, BIG, &d_a);
+    if (!code) {
+        fill(g_a, 1);
+        DRA_FAILS(write_whole(g_a, d_a), WEIR_ENOSPC, "full");
+        CHECK(DRA_Close(d_a) < 0);
+        CHECK(access(file, F_OK) != 0);
+    } else {
+        CHECK_EQUAL(code, WEIR_ENOSPC);
+    }
+    check_array(older, small, 3);
+    GA_Destroy(g_a);
+    GA_Destroy(small);
+}
+
+/* New arrays are in another folder until they are closed; those that are deleted never move. */
+static void test_scratch(void)
+{
+    int d_a, g_a = make(C_DBL, N, N);
+    char *file = dra_path("scratched");
+    setenv("WEIR_DRA_SCRATCH", "/dev/shm", 1);
+    fill(g_a, 9);
+    for (int keep = 0; keep < 2; keep++) {
+        DRA_OK(create(file, C_DBL, N, N, &d_a));
+        DRA_OK(write_whole(g_a, d_a));
+        CHECK(access(file, F_OK) != 0);
+        GA_Sync();
+        DRA_OK(keep ? DRA_Close(d_a) : DRA_Delete(d_a));
+        CHECK((access(file, F_OK) == 0) == keep);
+        GA_Sync();
+    }
+    unsetenv("WEIR_DRA_SCRATCH");
+    check_array(file, g_a, 9);
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    GA_Destroy(g_a);
+}
+
+/* What programs forget is done for them. */
+static void test_forgotten(void)
+{
+    int d_a, other, request, g_a = make(C_DBL, N, N);
+    char *file = dra_path("forgotten");
+    fill(g_a, 4);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(NDRA_Write(g_a, d_a, &request));
+    DRA_OK(DRA_Terminate());
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    check_array(file, g_a, 4);
+    DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+    DRA_OK(create(file, C_DBL, N, 2, &other)); /* in its place, once closed */
+    DRA_OK(DRA_Close(d_a));
+    DRA_OK(DRA_Delete(other));
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_ENOENT, "forgotten");
+    GA_Destroy(g_a);
+}
+
+static void remove_left(void)
+{
+    if (dra_rank == 0)
+        CHECK(system("rm -rf dra-*-faults* dra-*-marked*") == 0);
+    GA_Sync();
+}
+
+int main(int argc, char **argv)
+{
+    dra_begin(&argc, &argv);
+    check_within(100);
+    test_limits();
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    test_arguments();
+    test_damage();
+    test_scratch();
+    test_forgotten();
+    test_marked();
+    test_faults("eio", WEIR_EIO);
+    test_faults("enospc", WEIR_ENOSPC);
+    if (argc > 1)
+        test_full(argv[1]);
+    DRA_OK(DRA_Terminate());
+    remove_left();
+    check_within(0);
+    dra_end();
+    return 0;
+}
