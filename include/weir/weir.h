@@ -55,8 +55,8 @@ WEIR_API int weir_array_remove(MPI_Comm comm, const char *path);
 WEIR_API void weir_progress_poll(void);
 
 /* The value that a tunable has after `hints` (NULL: none) and the environment, which is stronger,
- * as text[0, size), cut to fit and terminated. WEIR_EINVAL: there is no such tunable, or hints cannot
- * be understood. [local] */
+ * as text[0, size), cut to fit and terminated. WEIR_EINVAL: there is no such tunable, or hints
+ * cannot be understood. [local] */
 WEIR_API int weir_tunable_get(const char *hints, const char *name, char *text, size_t size);
 
 /* One line on standard error, if the tunable `log` asks for this level, which is one of its values:
