@@ -58,7 +58,7 @@ check() {
     done
 }
 
-for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md \
+for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md docs/mpi-io-differences.md \
     docs/arrays.md docs/operators.md docs/realms.md; do
     check $document
 done

@@ -42,6 +42,20 @@ WR_DOOR MPI_Fint PMPI_File_c2f(MPI_File fh)
 }
 WR_BOTH_NAMES(File_c2f)
 
+#if MPI_VERSION >= 5
+WR_DOOR int PMPI_File_toint(MPI_File fh)
+{
+    return PMPI_File_c2f(fh);
+}
+WR_BOTH_NAMES(File_toint)
+
+WR_DOOR MPI_File PMPI_File_fromint(int number)
+{
+    return PMPI_File_f2c(number);
+}
+WR_BOTH_NAMES(File_fromint)
+#endif
+
 WR_DOOR MPI_File PMPI_File_f2c(MPI_Fint number)
 {
     MPI_File fh = MPI_FILE_NULL;
