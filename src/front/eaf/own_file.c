@@ -9,7 +9,8 @@
 
 struct wr_own_file {
     weir_file *file;
-    int64_t known; /* bytes that the file has at least */
+    int64_t known;        /* bytes that the file has at least */
+    weir_pattern *memory; /* of the latest access: records are mostly of one length */
 };
 
 typedef struct started {
@@ -53,7 +54,7 @@ int wr_own_file_open(const char *path, int type, wr_own_file **out)
 {
     if (!mode_of(type))
         return wr_io_refuse(WR_IO_MODE, "the type is none of -1, -2 and -3", path);
-    wr_own_file *f = malloc(sizeof *f);
+    wr_own_file *f = calloc(1, sizeof *f);
     if (!f)
         return wr_io_refuse(WR_IO_MEMORY, "opening", path);
     if (weir_file_open(MPI_COMM_SELF, path, mode_of(type), NULL, &f->file)) {
@@ -143,67 +144,63 @@ int wr_own_file_close(wr_own_file *f)
             at = &(*at)->next;
         }
     int code = weir_file_close(f->file);
+    weir_pattern_free(f->memory);
     free(f);
     return lost ? lost : code ? wr_io_fail(WR_IO_CLOSE) : 0;
 }
 
-typedef struct range {
-    weir_pattern *file, *memory;
-} range;
-
-static void release(range *r)
-{
-    weir_pattern_free(r->file);
-    weir_pattern_free(r->memory);
-}
-
-static int prepare(wr_own_file *f, const wr_own_access *a, range *out)
+/* f->memory becomes that of the access, and *where, to be freed, its place in the file. */
+static int prepare(wr_own_file *f, const wr_own_access *a, weir_pattern **where)
 {
     int64_t lo = (int64_t)a->offset, bytes = (int64_t)a->bytes;
     int code = wr_own_check_range(a->offset, a->bytes);
-    *out = (range){0};
+    *where = NULL;
     if (code)
         return code;
     finish_colliding(f, a->write, lo, lo + bytes);
-    code = weir_pattern_contiguous(lo, bytes, &out->file);
+    if (!f->memory || weir_pattern_bytes(f->memory) != bytes) {
+        weir_pattern_free(f->memory);
+        f->memory = NULL;
+        code = weir_pattern_contiguous(0, bytes, &f->memory);
+    }
     if (!code)
-        code = weir_pattern_contiguous(0, bytes, &out->memory);
+        code = weir_pattern_contiguous(lo, bytes, where);
     return code ? wr_io_fail(WR_IO_MEMORY) : 0;
 }
 
 int wr_own_file_move(wr_own_file *f, const wr_own_access *a)
 {
-    range r;
+    weir_pattern *where;
     int64_t count = 0;
-    int code = prepare(f, a, &r);
+    int code = prepare(f, a, &where);
     if (!code) {
-        code = a->write ? weir_file_write(f->file, r.file, r.memory, a->memory, &count)
-                        : weir_file_read(f->file, r.file, r.memory, a->memory, &count);
+        code = a->write ? weir_file_write(f->file, where, f->memory, a->memory, &count)
+                        : weir_file_read(f->file, where, f->memory, a->memory, &count);
         int64_t lo = (int64_t)a->offset;
         code = judge(f, a->write, lo, lo + (int64_t)a->bytes, code, count);
     }
-    release(&r);
+    weir_pattern_free(where);
     return code;
 }
 
-static int start(wr_own_file *f, const wr_own_access *a, const range *r, started *s)
+static int start(wr_own_file *f, const wr_own_access *a, const weir_pattern *where, started *s)
 {
-    int code = a->write ? weir_file_iwrite(f->file, r->file, r->memory, a->memory, &s->request)
-                        : weir_file_iread(f->file, r->file, r->memory, a->memory, &s->request);
+    int code = a->write ? weir_file_iwrite(f->file, where, f->memory, a->memory, &s->request)
+                        : weir_file_iread(f->file, where, f->memory, a->memory, &s->request);
     return code ? wr_io_fail(a->write ? WR_IO_WRITE : WR_IO_READ) : 0;
 }
 
 int wr_own_file_start(wr_own_file *f, const wr_own_access *a, int *number)
 {
-    range r;
+    weir_pattern *where;
     started *s = NULL;
-    int code = prepare(f, a, &r);
+    int code = prepare(f, a, &where);
     *number = WR_OWN_DONE;
     if (!code) {
         s = malloc(sizeof *s);
-        code = s ? start(f, a, &r, s) : wr_io_refuse(WR_IO_MEMORY, "starting an access", NULL);
+        code = s ? start(f, a, where, s) : wr_io_refuse(WR_IO_MEMORY, "starting an access", NULL);
     }
-    release(&r);
+    weir_pattern_free(where);
     if (code || !s) {
         free(s);
         return code;
