@@ -22,7 +22,10 @@ shift
 exec $* "\$@"
 END
 printf '#!/bin/sh\nexec mpicc.%s "$@"\n' "${1##*.}" >"$work/shims/mpicc"
-chmod +x "$work/shims/mpirun" "$work/shims/mpicc"
+for config in /usr/lib/*/ga/"${1##*.}"/bin/ga-config; do
+    printf '#!/bin/sh\nexec %s "$@"\n' "$config" >"$work/shims/ga-config"
+done
+chmod +x "$work/shims"/*
 PATH="$work/shims:$PATH"
 
 # Cuts a document into $work/NUMBER.sh and, where there is one, NUMBER.text; prints how many.
@@ -62,3 +65,5 @@ for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/ove
     docs/arrays.md docs/operators.md docs/realms.md; do
     check $document
 done
+# Global Arrays may not be there.
+[ ! -e "$work/root/build/openmpi/lib/libweir_dra.a" ] || check docs/eaf.md
