@@ -11,6 +11,12 @@
 #include "file/file.h"
 #include "front/mpiio/types.h"
 
+/* What a user's error handler calls. */
+typedef struct wr_reaction {
+    MPI_File_errhandler_function *function; /* or NULL */
+    bool fortran;                           /* it takes the file's number */
+} wr_reaction;
+
 typedef struct wr_door {
     uint64_t mark;        /* tells an open file from a closed one */
     struct wr_door *next; /* of those that are closed */
@@ -21,7 +27,7 @@ typedef struct wr_door {
     MPI_Group group;
     MPI_Info info; /* what the user has given so far */
     MPI_Errhandler errors;
-    MPI_File_errhandler_function *on_error; /* of a handler that the user made */
+    wr_reaction on_error; /* of a handler that the user made */
     /* the view */
     int64_t displacement;
     MPI_Datatype etype, filetype; /* ours */
@@ -64,6 +70,9 @@ void wr_door_inherit(wr_door *door);
 
 /* A handler for the file, or for those opened later if it is NULL. */
 int wr_door_set_handler(wr_door *door, MPI_Errhandler handler);
+
+/* A handler of the MPI library, whose function we know. */
+int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out);
 
 /* --- open.c --- */
 

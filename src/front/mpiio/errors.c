@@ -24,7 +24,7 @@ static struct {
 /* Handlers that users made, to find their functions. */
 static struct made {
     MPI_Errhandler handler;
-    MPI_File_errhandler_function *function;
+    wr_reaction reaction;
 } * made;
 static int64_t made_count, made_room;
 
@@ -32,7 +32,7 @@ static int64_t made_count, made_room;
 static struct {
     bool set;
     MPI_Errhandler handler;
-    MPI_File_errhandler_function *function;
+    wr_reaction reaction;
 } standard;
 
 int wr_misuse(int mpi_class, const char *format, ...)
@@ -161,15 +161,23 @@ static bool is_fatal(MPI_Errhandler handler)
     return handler == MPI_ERRORS_ARE_FATAL;
 }
 
+static void react(wr_reaction reaction, MPI_File fh, int code)
+{
+    MPI_Fint number = PMPI_File_c2f(fh), fortran_code = code;
+    if (reaction.fortran)
+        ((void (*)(MPI_Fint *, MPI_Fint *))reaction.function)(&number, &fortran_code);
+    else
+        reaction.function(&fh, &code);
+}
+
 static void handle(wr_door *door, int code)
 {
     MPI_Errhandler handler = door ? door->errors : standard.handler;
-    MPI_File_errhandler_function *function = door ? door->on_error : standard.function;
-    MPI_File fh = door ? (MPI_File)(void *)door : MPI_FILE_NULL;
+    wr_reaction reaction = door ? door->on_error : standard.reaction;
     if (!door && !standard.set)
         return;
-    if (function)
-        function(&fh, &code);
+    if (reaction.function)
+        react(reaction, door ? (MPI_File)(void *)door : MPI_FILE_NULL, code);
     else if (is_fatal(handler))
         end_program(code);
 }
@@ -192,54 +200,54 @@ void wr_door_inherit(wr_door *door)
     if (!standard.set)
         return;
     door->errors = standard.handler;
-    door->on_error = standard.function;
+    door->on_error = standard.reaction;
 }
 
-static MPI_File_errhandler_function *function_of(MPI_Errhandler handler)
+static wr_reaction reaction_of(MPI_Errhandler handler)
 {
-    MPI_File_errhandler_function *found = NULL;
+    wr_reaction found = {0};
     pthread_mutex_lock(&lock);
-    for (int64_t i = made_count - 1; i >= 0 && !found; i--)
+    for (int64_t i = made_count - 1; i >= 0 && !found.function; i--)
         if (made[i].handler == handler)
-            found = made[i].function;
+            found = made[i].reaction;
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 int wr_door_set_handler(wr_door *door, MPI_Errhandler handler)
 {
-    MPI_File_errhandler_function *function = function_of(handler);
+    wr_reaction reaction = reaction_of(handler);
     if (handler == MPI_ERRHANDLER_NULL)
         return wr_misuse(MPI_ERR_ARG, "MPI_ERRHANDLER_NULL as the handler of a file");
     if (door) {
         door->errors = handler;
-        door->on_error = function;
+        door->on_error = reaction;
         return 0;
     }
     standard.set = true;
     standard.handler = handler;
-    standard.function = function;
+    standard.reaction = reaction;
     return 0;
 }
 
-/* The MPI library's own, which makes real handlers. */
-static int create_handler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
+/* The MPI library's own function makes real handlers. */
+int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out)
 {
     int (*create)(MPI_File_errhandler_function *, MPI_Errhandler *) = NULL;
     *(void **)(void *)&create = dlsym(RTLD_NEXT, "PMPI_File_create_errhandler");
-    if (!create || create(function, out) != MPI_SUCCESS)
+    if (!create || create(reaction.function, out) != MPI_SUCCESS)
         return wr_misuse(MPI_ERR_OTHER, "the MPI library makes no error handler");
     pthread_mutex_lock(&lock);
     int code = wr_grow((void **)&made, &made_room, made_count + 1, sizeof *made);
     if (!code)
-        made[made_count++] = (struct made){*out, function};
+        made[made_count++] = (struct made){*out, reaction};
     pthread_mutex_unlock(&lock);
     return code;
 }
 
 WR_DOOR int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
 {
-    return wr_door_result(NULL, create_handler(function, out));
+    return wr_door_result(NULL, wr_door_create_handler((wr_reaction){function, false}, out));
 }
 WR_BOTH_NAMES(File_create_errhandler)
 
@@ -258,9 +266,9 @@ WR_DOOR int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *out)
     wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
     if (fh != MPI_FILE_NULL && !door)
         return wr_door_result(NULL, WEIR_EINVAL);
-    MPI_File_errhandler_function *function = door ? door->on_error : standard.function;
-    if (function)
-        return wr_door_result(door, create_handler(function, out));
+    wr_reaction reaction = door ? door->on_error : standard.reaction;
+    if (reaction.function)
+        return wr_door_result(door, wr_door_create_handler(reaction, out));
     *out = door ? door->errors : standard.set ? standard.handler : MPI_ERRORS_RETURN;
     return MPI_SUCCESS;
 }

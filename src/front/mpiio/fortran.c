@@ -1,4 +1,4 @@
-/* Files as numbers, for Fortran: 0 is MPI_FILE_NULL. */
+/* Files as numbers, for Fortran: 0 is MPI_FILE_NULL; and Fortran's error handlers. */
 #include <pthread.h>
 
 #include "front/mpiio/door.h"
@@ -66,3 +66,28 @@ WR_DOOR MPI_File PMPI_File_f2c(MPI_Fint number)
     return fh;
 }
 WR_BOTH_NAMES(File_f2c)
+
+/* Handlers made from Fortran, under gfortran's names of the function in mpif.h and `use mpi`, and in
+ * `use mpi_f08`: the MPI library would not tell us that they take a number. */
+WR_DOOR void mpi_file_create_errhandler_(void (*function)(MPI_Fint *, MPI_Fint *), MPI_Fint *out,
+                                         MPI_Fint *result);
+WR_DOOR void mpi_file_create_errhandler_f08_(void (*function)(MPI_Fint *, MPI_Fint *),
+                                             MPI_Fint *out, MPI_Fint *result);
+
+void mpi_file_create_errhandler_(void (*function)(MPI_Fint *, MPI_Fint *), MPI_Fint *out,
+                                 MPI_Fint *result)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    wr_reaction reaction = {(MPI_File_errhandler_function *)function, true};
+    int code = wr_door_create_handler(reaction, &handler);
+    *out = PMPI_Errhandler_c2f(handler);
+    int done = wr_door_result(NULL, code);
+    if (result) /* may be left out in mpi_f08 */
+        *result = done;
+}
+
+void mpi_file_create_errhandler_f08_(void (*function)(MPI_Fint *, MPI_Fint *), MPI_Fint *out,
+                                     MPI_Fint *result)
+{
+    mpi_file_create_errhandler_(function, out, result);
+}
