@@ -1,0 +1,387 @@
+! MPI-IO from Fortran, once for each binding: MPIF_H, USE_MPI or USE_MPI_F08 is defined. Every rank
+! does the same; what is wrong ends the program.
+#ifdef USE_MPI_F08
+#define HANDLE(kind) type(kind)
+#define STATUS type(MPI_Status)
+#else
+#define HANDLE(kind) integer
+#define STATUS integer, dimension(MPI_STATUS_SIZE)
+#endif
+
+module support
+#ifdef USE_MPI_F08
+  use mpi_f08
+#endif
+#ifdef USE_MPI
+  use mpi
+#endif
+  implicit none
+#ifdef MPIF_H
+  include 'mpif.h'
+#endif
+  integer, parameter :: offset = MPI_OFFSET_KIND, n = 100
+  integer, parameter :: bytes = storage_size(0) / 8
+  integer :: rank, ranks, ierror
+  integer :: handled = 0, handled_class = -1
+  logical :: same_file = .false.
+  HANDLE(MPI_File) :: f
+
+contains
+  subroutine check(good, what)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    integer :: code
+    if (good) return
+    print '(a, i0, a, a, a, i0)', 'rank ', rank, ': ', what, ' is wrong, ierror is ', ierror
+    flush(6)
+    call MPI_Abort(MPI_COMM_WORLD, 1, code)
+  end subroutine
+
+  ! The last call has succeeded.
+  subroutine ok(what)
+    character(*), intent(in) :: what
+    call check(ierror == MPI_SUCCESS, what)
+  end subroutine
+
+  ! Number i of this rank in a step.
+  integer function value(step, i, of)
+    integer, intent(in) :: step, i, of
+    value = step * 1000000 + of * 1000 + i
+  end function
+
+  subroutine fill(step, data)
+    integer, intent(in) :: step
+    integer, intent(out) :: data(n)
+    integer :: i
+    data = [(value(step, i, rank), i = 1, n)]
+  end subroutine
+
+  subroutine check_data(step, data, of, what)
+    integer, intent(in) :: step, data(n), of
+    character(*), intent(in) :: what
+    integer :: i
+    call check(all(data == [(value(step, i, of), i = 1, n)]), what)
+  end subroutine
+
+  subroutine check_count(s, what)
+    STATUS, intent(in) :: s
+    character(*), intent(in) :: what
+    integer :: count
+    call MPI_Get_count(s, MPI_INTEGER, count, ierror)
+    call check(count == n, what)
+  end subroutine
+
+  subroutine on_error(fh, code)
+    HANDLE(MPI_File) :: fh
+    integer :: code
+    integer :: failed
+    handled = handled + 1
+    same_file = fh == f
+    call MPI_Error_class(code, handled_class, failed)
+  end subroutine
+end module
+
+program door_fortran
+  use support
+  implicit none
+  character(200) :: path
+  integer :: length, code
+
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
+  call get_command_argument(1, path, length)
+  call open_file()
+  call blocking()
+  call nonblocking()
+  call split()
+  call shared()
+  call whole()
+  call errors()
+  call MPI_File_close(f, ierror)
+  call ok('close')
+  call check(f == MPI_FILE_NULL, 'the handle of a closed file')
+  call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  if (rank == 0) then
+    call MPI_File_delete(trim(path), MPI_INFO_NULL, ierror)
+    call ok('delete')
+  end if
+  call MPI_Finalize(ierror)
+
+contains
+  subroutine open_file()
+    HANDLE(MPI_Info) :: info
+    HANDLE(MPI_Group) :: group
+    character(MPI_MAX_INFO_VAL) :: text
+    logical :: flag
+    integer :: amode, size
+    call MPI_Info_create(info, ierror)
+    call MPI_Info_set(info, 'cb_buffer_size', '65536', ierror)
+    call MPI_File_open(MPI_COMM_WORLD, trim(path), MPI_MODE_CREATE + MPI_MODE_RDWR, info, f, ierror)
+    call ok('open')
+    call MPI_Info_free(info, ierror)
+    call MPI_File_get_info(f, info, ierror)
+    call ok('get_info')
+    call MPI_Info_get(info, 'cb_buffer_size', MPI_MAX_INFO_VAL, text, flag, ierror)
+    call check(flag .and. (text == '65536' .or. text == '64K'), 'a hint')
+    call MPI_File_set_info(f, info, ierror)
+    call ok('set_info')
+    call MPI_Info_free(info, ierror)
+    call MPI_File_get_amode(f, amode, ierror)
+    call check(amode == MPI_MODE_CREATE + MPI_MODE_RDWR, 'amode')
+    call MPI_File_get_group(f, group, ierror)
+    call MPI_Group_size(group, size, ierror)
+    call check(size == ranks, 'the group')
+    call MPI_Group_free(group, ierror)
+  end subroutine
+
+  ! Ranks take turns, number after number.
+  subroutine set_view(start)
+    integer(offset), intent(in) :: start
+    HANDLE(MPI_Datatype) :: filetype, etype, shown
+    integer(offset) :: displacement, place
+    integer(MPI_ADDRESS_KIND) :: extent
+    character(MPI_MAX_DATAREP_STRING) :: representation
+    extent = ranks * bytes
+    call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, extent, filetype, ierror)
+    call MPI_Type_commit(filetype, ierror)
+    call MPI_File_set_view(f, start + rank * bytes, MPI_INTEGER, filetype, 'native', &
+                           MPI_INFO_NULL, ierror)
+    call ok('set_view')
+    call MPI_Type_free(filetype, ierror)
+    call MPI_File_get_view(f, displacement, etype, shown, representation, ierror)
+    call check(displacement == start + rank * bytes .and. etype == MPI_INTEGER, 'get_view')
+    call check(representation == 'native', 'the representation')
+    call MPI_Type_free(shown, ierror)
+    call MPI_File_get_byte_offset(f, 3_offset, place, ierror)
+    call check(place == start + (rank + 3 * ranks) * bytes, 'get_byte_offset')
+    call MPI_File_get_type_extent(f, MPI_INTEGER, extent, ierror)
+    call check(extent == bytes, 'get_type_extent')
+  end subroutine
+
+  ! Numbers as they come.
+  subroutine plain_view(start)
+    integer(offset), intent(in) :: start
+    call MPI_File_set_view(f, start, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, ierror)
+    call ok('set_view without gaps')
+  end subroutine
+
+  subroutine blocking()
+    integer :: data(n)
+    integer(offset) :: at
+    STATUS :: s
+    call set_view(0_offset)
+    call fill(1, data)
+    call MPI_File_write_all(f, data, n, MPI_INTEGER, s, ierror)
+    call ok('write_all')
+    call check_count(s, 'count of write_all')
+    call fill(2, data)
+    call MPI_File_write(f, data, n, MPI_INTEGER, s, ierror)
+    call ok('write')
+    call MPI_File_get_position(f, at, ierror)
+    call check(at == 2 * n, 'get_position')
+    call fill(3, data)
+    call MPI_File_write_at(f, 2_offset * n, data, n, MPI_INTEGER, MPI_STATUS_IGNORE, ierror)
+    call ok('write_at')
+    call fill(4, data)
+    call MPI_File_write_at_all(f, 3_offset * n, data, n, MPI_INTEGER, s, ierror)
+    call ok('write_at_all')
+    call MPI_File_seek(f, -2_offset * n, MPI_SEEK_CUR, ierror)
+    call ok('seek')
+    call MPI_File_read_all(f, data, n, MPI_INTEGER, s, ierror)
+    call check_count(s, 'count of read_all')
+    call check_data(1, data, rank, 'read_all')
+    call MPI_File_read(f, data, n, MPI_INTEGER, s, ierror)
+    call check_data(2, data, rank, 'read')
+    call MPI_File_read_at(f, 2_offset * n, data, n, MPI_INTEGER, s, ierror)
+    call check_data(3, data, rank, 'read_at')
+    call MPI_File_read_at_all(f, 3_offset * n, data, n, MPI_INTEGER, s, ierror)
+    call check_data(4, data, rank, 'read_at_all')
+    call check_words()
+  end subroutine
+
+  ! Other kinds of data, and a count that does not reach.
+  subroutine check_words()
+    double precision :: numbers(2)
+    character(8) :: word
+    integer :: count
+    integer(offset) :: at
+    STATUS :: s
+    at = 100000 + rank * 24
+    call MPI_File_set_view(f, 0_offset, MPI_BYTE, MPI_BYTE, 'native', MPI_INFO_NULL, ierror)
+    numbers = [1.5d0 * rank, -2.5d0]
+    call MPI_File_write_at(f, at, numbers, 2, MPI_DOUBLE_PRECISION, s, ierror)
+    call ok('write_at of numbers')
+    call MPI_File_write_at(f, at + 16, 'door word', 8, MPI_CHARACTER, s, ierror)
+    call ok('write_at of characters')
+    numbers = 0
+    call MPI_File_read_at(f, at, numbers, 2, MPI_DOUBLE_PRECISION, s, ierror)
+    call check(all(numbers == [1.5d0 * rank, -2.5d0]), 'numbers')
+    call MPI_File_read_at(f, at + 16, word, 8, MPI_CHARACTER, s, ierror)
+    call check(word == 'door wor', 'characters')
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    call MPI_File_get_size(f, at, ierror)
+    call MPI_File_read_at(f, at - 5, word, 8, MPI_CHARACTER, s, ierror)
+    call MPI_Get_count(s, MPI_CHARACTER, count, ierror)
+    call check(count == 5, 'the count at the end of the file')
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  end subroutine
+
+  subroutine nonblocking()
+    integer, asynchronous :: data(n), back(n), other(n)
+    integer :: index
+    logical :: over
+    HANDLE(MPI_Request) :: r(3)
+    STATUS :: s
+    call set_view(0_offset)
+    call fill(5, data)
+    call MPI_File_iwrite_at(f, 0_offset, data, n, MPI_INTEGER, r(1), ierror)
+    call ok('iwrite_at')
+    call MPI_Wait(r(1), s, ierror)
+    call check(r(1) == MPI_REQUEST_NULL, 'a request that was waited for')
+    call check_count(s, 'count of iwrite_at')
+    call MPI_File_iread_at(f, 0_offset, back, n, MPI_INTEGER, r(1), ierror)
+    call MPI_File_iread_at_all(f, 1_offset * n, other, n, MPI_INTEGER, r(2), ierror)
+    r(3) = MPI_REQUEST_NULL
+    call MPI_Waitall(3, r, MPI_STATUSES_IGNORE, ierror)
+    call check_data(5, back, rank, 'iread_at')
+    call check_data(2, other, rank, 'iread_at_all')
+    call MPI_File_seek(f, 0_offset, MPI_SEEK_SET, ierror)
+    call fill(6, data)
+    call MPI_File_iwrite(f, data, n, MPI_INTEGER, r(1), ierror)
+    call fill(7, back)
+    call MPI_File_iwrite_all(f, back, n, MPI_INTEGER, r(2), ierror)
+    call fill(8, other)
+    call MPI_File_iwrite_at_all(f, 2_offset * n, other, n, MPI_INTEGER, r(3), ierror)
+    call MPI_Waitany(3, r, index, s, ierror)
+    call check(index /= MPI_UNDEFINED, 'waitany') ! MPICH 4.0 counts from 0 in mpi_f08
+    call MPI_Waitall(3, r, MPI_STATUSES_IGNORE, ierror)
+    call ok('waitall')
+    call MPI_File_seek(f, 0_offset, MPI_SEEK_SET, ierror)
+    call MPI_File_iread(f, data, n, MPI_INTEGER, r(1), ierror)
+    over = .false.
+    do while (.not. over)
+      call MPI_Test(r(1), over, s, ierror)
+    end do
+    call MPI_File_iread_all(f, back, n, MPI_INTEGER, r(1), ierror)
+    call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierror)
+    call MPI_File_read_at(f, 2_offset * n, other, n, MPI_INTEGER, s, ierror)
+    call check_data(6, data, rank, 'iwrite and iread')
+    call check_data(7, back, rank, 'iwrite_all and iread_all')
+    call check_data(8, other, rank, 'iwrite_at_all')
+  end subroutine
+
+  subroutine split()
+    integer, asynchronous :: data(n)
+    STATUS :: s
+    call fill(9, data)
+    call MPI_File_seek(f, 0_offset, MPI_SEEK_SET, ierror)
+    call MPI_File_write_all_begin(f, data, n, MPI_INTEGER, ierror)
+    call ok('write_all_begin')
+    call MPI_File_write_all_end(f, data, s, ierror)
+    call check_count(s, 'count of write_all_end')
+    call fill(10, data)
+    call MPI_File_write_at_all_begin(f, 1_offset * n, data, n, MPI_INTEGER, ierror)
+    call MPI_File_write_at_all_end(f, data, s, ierror)
+    call ok('write_at_all_end')
+    call MPI_File_seek(f, 0_offset, MPI_SEEK_SET, ierror)
+    call MPI_File_read_all_begin(f, data, n, MPI_INTEGER, ierror)
+    call MPI_File_read_all_end(f, data, s, ierror)
+    call check_data(9, data, rank, 'read_all_end')
+    call MPI_File_read_at_all_begin(f, 1_offset * n, data, n, MPI_INTEGER, ierror)
+    call MPI_File_read_at_all_end(f, data, s, ierror)
+    call check_data(10, data, rank, 'read_at_all_end')
+  end subroutine
+
+  ! The shared pointer, in no order and in the order of ranks.
+  subroutine shared()
+    integer, asynchronous :: data(n)
+    integer(offset) :: at
+    HANDLE(MPI_Request) :: r
+    STATUS :: s
+    call plain_view(200000_offset)
+    call fill(11, data)
+    call MPI_File_write_shared(f, data, n, MPI_INTEGER, s, ierror)
+    call ok('write_shared')
+    call MPI_File_iwrite_shared(f, data, n, MPI_INTEGER, r, ierror)
+    call MPI_Wait(r, s, ierror)
+    call ok('iwrite_shared')
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    call MPI_File_get_position_shared(f, at, ierror)
+    call check(at == 2 * ranks * n, 'get_position_shared')
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    call MPI_File_seek_shared(f, 0_offset, MPI_SEEK_SET, ierror)
+    call ok('seek_shared')
+    call MPI_File_read_shared(f, data, n, MPI_INTEGER, s, ierror)
+    call check_data(11, data, modulo(data(1) / 1000, 1000), 'read_shared')
+    call MPI_File_iread_shared(f, data, n, MPI_INTEGER, r, ierror)
+    call MPI_Wait(r, s, ierror)
+    call check_data(11, data, modulo(data(1) / 1000, 1000), 'iread_shared')
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    call MPI_File_seek_shared(f, 0_offset, MPI_SEEK_SET, ierror)
+    call fill(12, data)
+    call MPI_File_write_ordered(f, data, n, MPI_INTEGER, s, ierror)
+    call fill(13, data)
+    call MPI_File_write_ordered_begin(f, data, n, MPI_INTEGER, ierror)
+    call MPI_File_write_ordered_end(f, data, s, ierror)
+    call check_count(s, 'count of write_ordered_end')
+    call MPI_File_read_at_all(f, 1_offset * n * modulo(rank + 1, ranks), data, n, MPI_INTEGER, s, ierror)
+    call check_data(12, data, modulo(rank + 1, ranks), 'write_ordered')
+    call MPI_File_seek_shared(f, 0_offset, MPI_SEEK_SET, ierror)
+    call MPI_File_read_ordered(f, data, n, MPI_INTEGER, s, ierror)
+    call check_data(12, data, rank, 'read_ordered')
+    call MPI_File_read_ordered_begin(f, data, n, MPI_INTEGER, ierror)
+    call MPI_File_read_ordered_end(f, data, s, ierror)
+    call check_data(13, data, rank, 'read_ordered_end')
+  end subroutine
+
+  ! What concerns the file as a whole.
+  subroutine whole()
+    integer(offset) :: size
+    logical :: atomic
+    call MPI_File_sync(f, ierror)
+    call ok('sync')
+    call MPI_File_set_atomicity(f, .true., ierror)
+    call MPI_File_get_atomicity(f, atomic, ierror)
+    call check(atomic, 'atomicity')
+    call MPI_File_set_atomicity(f, .false., ierror)
+    call MPI_File_get_atomicity(f, atomic, ierror)
+    call check(.not. atomic, 'no atomicity')
+    call MPI_File_set_size(f, 5000_offset, ierror)
+    call MPI_File_get_size(f, size, ierror)
+    call check(size == 5000, 'set_size')
+    call MPI_File_preallocate(f, 6000_offset, ierror)
+    call MPI_File_get_size(f, size, ierror)
+    call check(size == 6000, 'preallocate')
+  end subroutine
+
+  ! Errors are returned, by a handler of the program's own where there can be one.
+  subroutine errors()
+    HANDLE(MPI_File) :: none
+    HANDLE(MPI_Errhandler) :: handler
+    integer :: class, size, buffer(1)
+    character(MPI_MAX_ERROR_STRING) :: text
+    STATUS :: s
+    call MPI_File_open(MPI_COMM_WORLD, trim(path) // '.none', MPI_MODE_RDONLY, MPI_INFO_NULL, &
+                       none, ierror)
+    call MPI_Error_class(ierror, class, code)
+    call check(class == MPI_ERR_NO_SUCH_FILE, 'the class of a missing file')
+    call MPI_Error_string(ierror, text, size, code)
+    call check(index(text(1:size), trim(path) // '.none') > 0, 'the text of a missing file')
+    call MPI_File_get_errhandler(f, handler, ierror)
+    call check(handler == MPI_ERRORS_RETURN, 'get_errhandler')
+    call MPI_File_create_errhandler(on_error, handler, ierror)
+    call ok('create_errhandler')
+    call MPI_File_set_errhandler(f, handler, ierror)
+    call ok('set_errhandler')
+    call MPI_File_read_at(f, -1_offset, buffer, 1, MPI_INTEGER, s, ierror)
+    call MPI_Error_class(ierror, class, code)
+    call check(class == MPI_ERR_ARG, 'the class of a negative offset')
+    call check(handled == 1 .and. handled_class == MPI_ERR_ARG, 'the handler')
+    call check(same_file, 'the file that the handler got')
+    call MPI_File_call_errhandler(f, MPI_ERR_IO, ierror)
+    call check(handled == 2 .and. handled_class == MPI_ERR_IO, 'call_errhandler')
+    call MPI_File_set_errhandler(f, MPI_ERRORS_RETURN, ierror)
+    call MPI_Errhandler_free(handler, ierror)
+  end subroutine
+end program
