@@ -96,6 +96,7 @@ program door_fortran
   call nonblocking()
   call split()
   call shared()
+  call represented()
   call whole()
   call errors()
   call MPI_File_close(f, ierror)
@@ -333,6 +334,27 @@ contains
     call MPI_File_read_ordered_begin(f, data, n, MPI_INTEGER, ierror)
     call MPI_File_read_ordered_end(f, data, s, ierror)
     call check_data(13, data, rank, 'read_ordered_end')
+  end subroutine
+
+  ! In external32 the highest byte comes first.
+  subroutine represented()
+    integer :: data(2)
+    character(8) :: word
+    integer(offset) :: at
+    STATUS :: s
+    at = 300000 + 8 * rank
+    call MPI_File_set_view(f, at, MPI_INTEGER, MPI_INTEGER, 'external32', MPI_INFO_NULL, ierror)
+    call ok('set_view with external32')
+    data = [16909060, -2]
+    call MPI_File_write_all(f, data, 2, MPI_INTEGER, s, ierror)
+    call ok('write_all in external32')
+    data = 0
+    call MPI_File_read_at(f, 0_offset, data, 2, MPI_INTEGER, s, ierror)
+    call check(all(data == [16909060, -2]), 'external32')
+    call MPI_File_set_view(f, at, MPI_BYTE, MPI_BYTE, 'native', MPI_INFO_NULL, ierror)
+    call MPI_File_read_at_all(f, 0_offset, word, 8, MPI_CHARACTER, s, ierror)
+    call check(word == achar(1) // achar(2) // achar(3) // achar(4) // repeat(char(255), 3) // &
+               char(254), 'the bytes of external32')
   end subroutine
 
   ! What concerns the file as a whole.

@@ -158,6 +158,17 @@ def shared(f):
     check(32, got, rank, "read_ordered_end")
 
 
+def represented(f):
+    """In external32 the highest byte comes first."""
+    f.Set_view(200000 + 8 * rank, MPI.INT, MPI.INT, "external32")
+    assert f.Get_view()[3] == "external32"
+    f.Write_at_all(0, np.array([16909060, -2], "i4"))
+    got = np.zeros(2, ">i4")
+    f.Set_view(200000 + 8 * rank)
+    f.Read_at_all(0, [got, 8, MPI.BYTE])
+    assert list(got) == [16909060, -2], got
+
+
 def whole(f):
     f.Sync()
     f.Set_atomicity(True)
@@ -183,7 +194,7 @@ def errors(f):
 
 def main(path):
     f = open_file(path)
-    for step in (blocking, nonblocking, split, shared, whole, errors):
+    for step in (blocking, nonblocking, split, shared, represented, whole, errors):
         step(f)
     f.Close()
     comm.Barrier()

@@ -149,7 +149,7 @@ static void play_split(const handles *h, rng *common)
 static void play(const char *path, const char *hints, rng *common)
 {
     handles h = open_both(path, hints);
-    for (int64_t round = test_cases(40, 500); round > 0; round--) {
+    for (int64_t round = test_cases(20, 500); round > 0; round--) {
         play_alone(&h);
         MPI_File fh = h.fh[rng_chance(common, 50)];
         transfer(fh, rng_chance(common, 60), true);

@@ -67,8 +67,8 @@ WR_DOOR MPI_File PMPI_File_f2c(MPI_Fint number)
 }
 WR_BOTH_NAMES(File_f2c)
 
-/* Handlers made from Fortran, under gfortran's names of the function in mpif.h and `use mpi`, and in
- * `use mpi_f08`: the MPI library would not tell us that they take a number. */
+/* Handlers made from Fortran, under gfortran's names of the function in mpif.h and `use mpi`, and
+ * in `use mpi_f08`: the MPI library would not tell us that they take a number. */
 WR_DOOR void mpi_file_create_errhandler_(void (*function)(MPI_Fint *, MPI_Fint *), MPI_Fint *out,
                                          MPI_Fint *result);
 WR_DOOR void mpi_file_create_errhandler_f08_(void (*function)(MPI_Fint *, MPI_Fint *),
