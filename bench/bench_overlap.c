@@ -349,9 +349,9 @@ static void run_table(const char *path)
                 }
 }
 
-static void run_system(const char *path)
+static void run_system(const char *path, bool nonblocking)
 {
-    for (int form = SYSTEM_SPLIT; form <= SYSTEM_NONBLOCKING; form++)
+    for (int form = SYSTEM_SPLIT; form <= SYSTEM_SPLIT + nonblocking; form++)
         for (int write = 1; write >= 0; write--)
             run("system", "computing:access 1", form == SYSTEM_SPLIT ? "split" : "nonblocking",
                 NULL, (job){.path = path, .share = 1, .form = form, .write = write});
@@ -382,10 +382,11 @@ int main(int argc, char **argv)
 {
     contest_init(argc, argv);
     if (argc < 2)
-        return fprintf(stderr, "usage: bench_overlap FILE [--quick] [--system]\n"), MPI_Finalize(),
-               2;
-    run_system(argv[1]);
-    if (strcmp(argv[argc - 1], "--system")) { /* else nothing but the system's MPI-IO */
+        return fprintf(stderr, "usage: bench_overlap FILE [--quick] [--system|--split]\n"),
+               MPI_Finalize(), 2;
+    const char *last = argv[argc - 1];
+    run_system(argv[1], strcmp(last, "--split") != 0);
+    if (strcmp(last, "--system") && strcmp(last, "--split")) { /* else only the system's MPI-IO */
         run_experiments(argv[1]);
         if (!bench_quick()) {
             run_table(argv[1]);

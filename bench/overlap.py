@@ -91,7 +91,7 @@ def main():
         say_efficiency(run, case, ranks, "-")
     report_system(run, first, "page cache", ranks)
     for peer in others:
-        run = peers.run([*program, "--system"], "overlap", peer)
+        run = peers.run([*program, "--split"], "overlap", peer)  # romio321's iwrite_all ends in a signal
         report_system(run, peer, "page cache", ranks)
     report_door(launcher, arguments, ranks)
 

@@ -48,9 +48,6 @@ enum { REQUEST_ALIGN = 64, REQUESTS_KEPT = 1 << 20 };
 /* Below this price a thread is not worth being called for the storage, in nanoseconds. */
 enum { WORTH_A_THREAD = 100000 };
 
-/* A storage that takes longer for a MiB is no memory. */
-enum { SLOW_MIB_NS = 600000 };
-
 enum { SMALLEST_WINDOW = 64 << 10 }; /* that memory in flight is cut to */
 
 void wr_call_fail(wr_call *call, int code, int64_t stop)
@@ -85,7 +82,7 @@ static bool prefers_away(const wr_port *port, const wr_access_request *a, const 
     int64_t lo, hi;
     if (!op || !op->away || port->tunables.overlap.which != WR_OVERLAP_AUTO)
         return op && op->away;
-    if (port->storage->facts.direct || port->price[a->direction].mib_ns > SLOW_MIB_NS)
+    if (!wr_port_is_memory(port, a->direction))
         return true;
     if (a->direction == WR_WRITE || a->begin == a->end)
         return false;

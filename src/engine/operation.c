@@ -7,11 +7,15 @@
  *             (auto: unless it is the page cache)
  *   all       at once; the progress thread moves it  moved by the progress thread
  *
+ * What one rank does alone, with little data and a page cache (auto), is done at once.
+ *
  * Where the thread may not call MPI and rounds are by messages, callers move operations, and the
  * thread has their storage. Without a thread callers do everything. */
 #include "engine/operation.h"
 
 #include "base/arith.h"
+
+enum { BRIEF = 32 << 10 };
 
 /* Leaves, or waits in, a line in which collective operations stand. */
 static void queue(wr_operation *op)
@@ -62,9 +66,27 @@ static bool may_overlap(const wr_operation *op)
     return t->overlap.which != WR_OVERLAP_NONE && t->overlap_memory;
 }
 
+/* Whether an access of this rank alone takes less time than a thread takes to be called: it is
+ * small, and memory is all that it goes to. */
+static bool is_brief(const wr_operation *op)
+{
+    const wr_port *port = op->port;
+    const wr_access_request *a = &op->a;
+    int64_t lo, hi, bytes = a->end - a->begin;
+    if (op->together || op->code || port->tunables.overlap.which != WR_OVERLAP_AUTO)
+        return false;
+    if (bytes == 0 || bytes > BRIEF || !wr_port_is_memory(port, a->direction))
+        return bytes == 0;
+    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+    return hi - lo == bytes && port->storage->plain_fd >= 0 &&
+           (a->direction == WR_WRITE || wr_storage_is_cached(port->storage, lo));
+}
+
 static enum wr_mover choose(wr_operation *op)
 {
     bool split = op->form == WR_SPLIT && op->together;
+    if (is_brief(op))
+        return WR_BY_CALLERS;
     op->away = may_overlap(op) && op->port->tunables.progress.which == WR_PROGRESS_THREAD &&
                wr_progress_thread(&op->port->world->progress);
     bool all = !split || op->port->tunables.overlap.which == WR_OVERLAP_ALL;

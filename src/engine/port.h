@@ -66,6 +66,15 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, struc
 /* 0, or, where an access stopped before its end, the error that the file has ended there. */
 int wr_port_demand_all(const wr_port *port, int64_t stop);
 
+/* A storage that takes longer for a MiB is no memory. */
+enum { WR_SLOW_MIB_NS = 600000 };
+
+/* Whether the storage is memory in disguise: a page cache. */
+static inline bool wr_port_is_memory(const wr_port *port, enum wr_direction direction)
+{
+    return !port->storage->facts.direct && port->price[direction].mib_ns <= WR_SLOW_MIB_NS;
+}
+
 /* Whether the rounds of collective calls are by messages, whatever they are about. */
 bool wr_port_by_messages(const wr_port *port);
 
