@@ -115,7 +115,7 @@ static int64_t limit(double bytes)
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-/* Windows take a quarter, what is in flight the rest. */
+/* An aggregator has two windows at a time. */
 static void set_hints(wr_dra_door *door)
 {
     enum { LEAST = 256 << 10, WINDOW = 2 << 20 };
@@ -124,9 +124,9 @@ static void set_hints(wr_dra_door *door)
         return;
     }
     const int64_t memory = door->memory > LEAST ? door->memory : LEAST;
-    const int64_t window = memory / 4 < WINDOW ? memory / 4 : WINDOW;
+    const int64_t window = memory / 2 < WINDOW ? memory / 2 : WINDOW;
     snprintf(door->hints, sizeof door->hints, "window=%lld;cb_buffer_size=%lld;overlap_memory=%lld",
-             (long long)window, (long long)(memory / 2), (long long)memory);
+             (long long)window, (long long)memory, (long long)memory);
 }
 
 int wr_dra_begin(int arrays, const double *limits)
