@@ -18,8 +18,9 @@
 #define ALL_THEIRS(X)                                                                              \
     X(Wait)                                                                                        \
     X(Test)                                                                                        \
-    X(Waitall) X(Testall) X(Waitany) X(Testany) X(Waitsome) X(Testsome) X(Request_get_status)      \
-        X(Request_free) X(Cancel)
+    X(Waitall)                                                                                     \
+    X(Testall)                                                                                     \
+    X(Waitany) X(Testany) X(Waitsome) X(Testsome) X(Request_get_status) X(Request_free) X(Cancel)
 
 typedef struct functions {
 #define MEMBER(name) __typeof__(PMPI_##name) *name;
