@@ -311,6 +311,8 @@ int wr_dra_delete(int handle)
     if (a->fresh)
         wr_dra_state.disk_used -= a->bytes;
     remove_old(a->file);
+    if (wr_dra_state.rank == 0)
+        wr_dra_label_remove(a->file); /* before the others are told anything */
     /* an array that a new one was to replace goes with it */
     int64_t there = access(a->file, F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT64_T, 0, wr_dra_state.comm);
@@ -318,8 +320,6 @@ int wr_dra_delete(int handle)
         int removed = weir_array_remove(wr_dra_state.comm, a->file);
         code = code ? code : removed;
     }
-    if (wr_dra_state.rank == 0)
-        wr_dra_label_remove(a->file);
     forget(a);
     return code;
 }
