@@ -351,10 +351,11 @@ static void run_table(const char *path)
 
 static void run_system(const char *path, bool nonblocking)
 {
-    for (int form = SYSTEM_SPLIT; form <= SYSTEM_SPLIT + nonblocking; form++)
+    static const enum form forms[] = {SYSTEM_SPLIT, SYSTEM_NONBLOCKING};
+    for (int i = 0; i <= nonblocking; i++)
         for (int write = 1; write >= 0; write--)
-            run("system", "computing:access 1", form == SYSTEM_SPLIT ? "split" : "nonblocking",
-                NULL, (job){.path = path, .share = 1, .form = form, .write = write});
+            run("system", "computing:access 1", i ? "nonblocking" : "split", NULL,
+                (job){.path = path, .share = 1, .form = forms[i], .write = write});
 }
 
 /* What the scheduling of the thread does where everything is in the background. */
