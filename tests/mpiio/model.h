@@ -13,11 +13,13 @@ enum {
     SLOTS = 3         /* memory types of a rank, used again and again; accesses of a phase */
 };
 
+enum model_form { BLOCKING, SPLIT, NONBLOCKING };
+
 /* One access of one rank. */
 typedef struct deed {
     bool write, at, together, large;
     bool shared; /* at the shared pointer */
-    enum { BLOCKING, SPLIT, NONBLOCKING } form;
+    enum model_form form;
     bool bottom;           /* by absolute addresses */
     int64_t offset, after; /* in etypes; where the pointer is afterwards */
     int count;

@@ -109,7 +109,7 @@ static void step_together(model *m)
     static deed every[MOST_RANKS], own[SLOTS];
     bool write = choose_write(m);
     deed kind = {.write = write, .together = true, .large = rng_chance(&m->r, 30)};
-    kind.form = (int)rng_within(&m->r, BLOCKING, NONBLOCKING);
+    kind.form = (enum model_form)rng_within(&m->r, BLOCKING, NONBLOCKING);
     int slot = (int)rng_within(&m->r, 0, SLOTS - 1);
     int count = kind.form == NONBLOCKING && !m->never ? (int)rng_within(&m->r, 1, SLOTS) : 1;
     model_new_phase(m);
