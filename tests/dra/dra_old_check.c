@@ -121,6 +121,7 @@ static void convert(char *name)
     int from, to, request, g_a = make(n, dims);
     char info[300];
     snprintf(info, sizeof info, "%s.info", name);
+    const int old = access(info, F_OK) == 0;
     DRA_OK(DRA_Open(name, DRA_R, &from));
     DRA_OK(NDRA_Read(g_a, from, &request));
     DRA_OK(DRA_Wait(request));
@@ -128,7 +129,7 @@ static void convert(char *name)
     DRA_OK(NDRA_Create(C_DBL, n, shape, "an old array", name, DRA_RW, shape, &to));
     DRA_OK(NDRA_Write(g_a, to, &request));
     DRA_OK(DRA_Wait(request));
-    CHECK(access(info, F_OK) == 0); /* the old one stays until the new one is whole */
+    CHECK_EQUAL(access(info, F_OK) == 0, old); /* the old one stays until the new one is whole */
     GA_Sync();
     DRA_OK(DRA_Close(to));
     CHECK(access(info, F_OK) != 0);
