@@ -95,7 +95,10 @@ static void test_kinds(void)
         fill(g[from], from);
         DRA_OK(NDRA_Write(g[from], d, &request));
         DRA_OK(DRA_Wait(request));
-        for (int to = 0; to < KINDS; to++) {
+        for (int step = 0; step < KINDS; step++) {
+            int to = (from + step) % KINDS;
+            if (step % 3 == 2 && !test_long())
+                continue;
             check_case(from * KINDS + to);
             if (to == from)
                 GA_Zero(g[to]);
@@ -115,7 +118,7 @@ static void test_kinds(void)
 static void test_gone(void)
 {
     dra_size_t shape[] = {ROWS, COLUMNS}, typical[] = {-1, -1};
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 5; i++) {
         char *path = dra_path("gone"), label[300];
         int d;
         DRA_OK(NDRA_Create(C_DBL, 2, shape, "gone", path, DRA_RW, typical, &d));
