@@ -27,12 +27,12 @@ typedef struct wr_access_request {
     const weir_pattern *memory;
     char *base;
     bool frugal;    /* no pages of the file are mapped for it: they would count as memory */
+    bool held;      /* its range is locked as atomic mode wants it: no other locks */
+    bool unbroken;  /* its lock is given back before other tasks get a turn */
     bool whole;     /* a read that meets the end of the file is an error, for all ranks */
     int64_t column; /* bytes of a slice of the slowest dimension of an array, or 0; */
     int64_t lo, hi; /* the slices from bound to bound of the section: for sieve_unit=column */
     const wr_known *known; /* or NULL; blocking collective calls only */
-    bool held;             /* its range is locked as atomic mode wants it: no other locks */
-    bool unbroken;         /* its lock is given back before other tasks get a turn */
 } wr_access_request;
 
 /* Copies between `window`, where a byte lies at its data position in `cover`, and the rank's
