@@ -3,12 +3,15 @@
 #ifdef USE_MPI_F08
 #define HANDLE(kind) type(kind)
 #define STATUS type(MPI_Status)
+#define BUFFER type(c_ptr), value
 #else
+#define BUFFER integer, target
 #define HANDLE(kind) integer
 #define STATUS integer, dimension(MPI_STATUS_SIZE)
 #endif
 
 module support
+  use iso_c_binding
 #ifdef USE_MPI_F08
   use mpi_f08
 #endif
@@ -79,6 +82,55 @@ contains
     same_file = fh == f
     call MPI_Error_class(code, handled_class, failed)
   end subroutine
+
+  ! A representation of integers: less what was given when it was registered.
+  subroutine represent(buffer, datatype, count, filebuf, position, less, code)
+    BUFFER :: buffer, filebuf
+    HANDLE(MPI_Datatype) :: datatype
+    integer :: count, code
+    integer(MPI_OFFSET_KIND) :: position
+    integer(MPI_ADDRESS_KIND) :: less
+    call shift(buffer, filebuf, position, count, -int(less))
+    code = merge(MPI_SUCCESS, MPI_ERR_TYPE, datatype == MPI_INTEGER)
+  end subroutine
+
+  subroutine take_back(buffer, datatype, count, filebuf, position, less, code)
+    BUFFER :: buffer, filebuf
+    HANDLE(MPI_Datatype) :: datatype
+    integer :: count, code
+    integer(MPI_OFFSET_KIND) :: position
+    integer(MPI_ADDRESS_KIND) :: less
+    call shift(buffer, filebuf, position, count, int(less), .true.)
+    code = merge(MPI_SUCCESS, MPI_ERR_TYPE, datatype == MPI_INTEGER)
+  end subroutine
+
+  subroutine shift(buffer, filebuf, position, count, by, back)
+    BUFFER :: buffer, filebuf
+    integer(MPI_OFFSET_KIND), intent(in) :: position
+    integer, intent(in) :: count, by
+    logical, intent(in), optional :: back
+    integer, pointer :: ours(:), theirs(:)
+#ifdef USE_MPI_F08
+    call c_f_pointer(buffer, ours, [position + count])
+    call c_f_pointer(filebuf, theirs, [count])
+#else
+    call c_f_pointer(c_loc(buffer), ours, [position + count])
+    call c_f_pointer(c_loc(filebuf), theirs, [count])
+#endif
+    if (present(back)) then
+      ours(position + 1:) = theirs + by
+    else
+      theirs = ours(position + 1:) + by
+    end if
+  end subroutine
+
+  subroutine extent_of(datatype, extent, less, code)
+    HANDLE(MPI_Datatype) :: datatype
+    integer(MPI_ADDRESS_KIND) :: extent, less
+    integer :: code, size
+    call MPI_Type_size(datatype, size, code)
+    extent = size + 0 * less
+  end subroutine
 end module
 
 program door_fortran
@@ -97,6 +149,7 @@ program door_fortran
   call split()
   call shared()
   call represented()
+  call registered()
   call whole()
   call errors()
   call MPI_File_close(f, ierror)
@@ -355,6 +408,26 @@ contains
     call MPI_File_read_at_all(f, 0_offset, word, 8, MPI_CHARACTER, s, ierror)
     call check(word == achar(1) // achar(2) // achar(3) // achar(4) // repeat(char(255), 3) // &
                char(254), 'the bytes of external32')
+  end subroutine
+
+  ! A representation of the program's own, with Fortran's functions.
+  subroutine registered()
+    integer :: data(n), other(n)
+    integer(offset) :: at
+    STATUS :: s
+    at = 400000 + n * bytes * rank
+    call MPI_Register_datarep('less', take_back, represent, extent_of, 7_MPI_ADDRESS_KIND, ierror)
+    call ok('register_datarep')
+    call MPI_File_set_view(f, at, MPI_INTEGER, MPI_INTEGER, 'less', MPI_INFO_NULL, ierror)
+    call ok('set_view with a representation of our own')
+    call fill(14, data)
+    call MPI_File_write_all(f, data, n, MPI_INTEGER, s, ierror)
+    call ok('write_all in it')
+    call MPI_File_read_at(f, 0_offset, other, n, MPI_INTEGER, s, ierror)
+    call check_data(14, other, rank, 'what comes back from it')
+    call plain_view(at)
+    call MPI_File_read_at_all(f, 0_offset, other, n, MPI_INTEGER, s, ierror)
+    call check(all(other == data - 7), 'what is in the file')
   end subroutine
 
   ! What concerns the file as a whole.

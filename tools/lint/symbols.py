@@ -50,7 +50,7 @@ def symbols(options, file, which="--defined-only"):
 
 def check(file, options, prefixes, what):
     if "mpiio" in os.path.basename(file):
-        prefixes += ("MPI_", "PMPI_", "mpi_file_")  # the last are Fortran's names
+        prefixes += ("MPI_", "PMPI_", "mpi_file_", "mpi_register_")  # the last are Fortran's names
     found = symbols(options, file)
     if not found:
         return [f"{file}:1: nm finds no symbols: not a library, or one that offers nothing"]
