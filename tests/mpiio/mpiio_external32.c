@@ -363,6 +363,10 @@ static void check_together(void)
     CHECK_OK(MPI_File_write_at_all_begin(fh, offset, values, count, MPI_LONG));
     CHECK_CLASS(MPI_File_write_at_all_end(fh, values, &status), MPI_ERR_CONVERSION);
     values[MANY - 7] = -1;
+    int wrong = door_rank == door_ranks - 1 ? -1 : count; /* one has no chunks at all */
+    CHECK_CLASS(MPI_File_write_at_all(fh, offset, values, wrong, MPI_LONG, &status), MPI_ERR_COUNT);
+    CHECK_OK(MPI_File_iwrite_at_all(fh, offset, values, wrong, MPI_LONG, &request));
+    CHECK_CLASS(MPI_Wait(&request, &status), MPI_ERR_COUNT);
     CHECK_OK(MPI_File_write_at_all(fh, offset, values, count, MPI_LONG, &status));
     CHECK_EQUAL(counted(&status, MPI_LONG), count);
     CHECK_OK(MPI_File_close(&fh));

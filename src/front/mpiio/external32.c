@@ -167,8 +167,8 @@ static const codec extended[] = {{sizeof(long double), 16, extended_encode, exte
 static const codec *search(const codec *list, const wr_kind *kind)
 {
     for (; list->memory; list++)
-        if (list->memory == kind->memory / kind->parts &&
-            list->external32 == kind->external32 / kind->parts)
+        if (list->memory * kind->parts == kind->memory &&
+            list->external32 * kind->parts == kind->external32)
             return list;
     return NULL;
 }
