@@ -105,22 +105,21 @@ static int64_t copy(const wr_kind *kind, int64_t count, const char *from, char *
     return count;
 }
 
-/* Elements of one kind that come next, at most so many bytes on either side. */
-static int64_t next_run(const wr_stream *at, wr_amount most, const wr_signature **kind)
-{
-    int64_t n = wr_stream_peek(at, kind);
-    if (!n)
-        return 0;
-    n = wr_min(n, most.file / (*kind)->once.file);
-    return wr_min(n, most.memory / (*kind)->once.memory);
-}
-
 typedef struct walk {
     bool out; /* to the file */
     wr_convert *convert;
     wr_stream at;
-    wr_amount done; /* before the window */
+    wr_amount done;
+    /* as far as the window goes */
+    wr_amount room;
+    char *memory, *file;
 } walk;
+
+/* How often both sides have room for that. */
+static int64_t fitting(const walk *w, int64_t times, const wr_amount *once)
+{
+    return wr_min(times, wr_min(w->room.file / once->file, w->room.memory / once->memory));
+}
 
 static int refuse(const wr_conversion *c, const wr_signature *kind, int64_t element)
 {
@@ -131,28 +130,58 @@ static int refuse(const wr_conversion *c, const wr_signature *kind, int64_t elem
                      (long long)element, kind->kind.memory, name, c->rep->name);
 }
 
-/* Converts between packed elements and the file as much as both have room for. */
-static int convert(const wr_conversion *c, walk *w, wr_amount room, char *memory, char *file)
+/* Elements of one kind. */
+static int convert_run(const wr_conversion *c, walk *w, const wr_signature *kind, int64_t n)
 {
-    const wr_signature *kind = NULL;
-    for (;;) {
-        int64_t n = next_run(&w->at, room, &kind);
-        if (n == 0)
-            return 0;
-        if (w->convert == copy && kind->once.file != kind->once.memory)
-            return refuse(c, kind, c->done.elements + w->done.elements);
-        int64_t done = w->convert(&kind->kind, n, w->out ? memory : file, w->out ? file : memory);
-        if (done < n)
-            return refuse(c, kind, c->done.elements + w->done.elements + done);
-        memory += n * kind->once.memory;
-        file += n * kind->once.file;
-        room.memory -= n * kind->once.memory;
-        room.file -= n * kind->once.file;
-        w->done.elements += n;
-        w->done.memory += n * kind->once.memory;
-        w->done.file += n * kind->once.file;
-        wr_stream_skip(&w->at, n);
+    const int64_t memory = n * kind->once.memory, file = n * kind->once.file;
+    if (w->convert == copy && kind->once.file != kind->once.memory)
+        return refuse(c, kind, c->done.elements + w->done.elements);
+    int64_t done =
+        w->convert(&kind->kind, n, w->out ? w->memory : w->file, w->out ? w->file : w->memory);
+    if (done < n)
+        return refuse(c, kind, c->done.elements + w->done.elements + done);
+    w->memory += memory;
+    w->file += file;
+    w->room.memory -= memory;
+    w->room.file -= file;
+    w->done.elements += n;
+    w->done.memory += memory;
+    w->done.file += file;
+    return 0;
+}
+
+static int convert_turns(const wr_conversion *c, walk *w, const wr_signature *list, int64_t turns)
+{
+    int code = 0;
+    for (int64_t i = 0; i < turns; i++)
+        for (int64_t k = 0; !code && k < list->parts; k++)
+            code = convert_run(c, w, &list->part[k], list->part[k].times);
+    if (!code)
+        wr_stream_skip_turns(&w->at, turns);
+    return code;
+}
+
+/* Converts between packed elements and the file as much as both have room for. */
+static int convert(const wr_conversion *c, walk *w)
+{
+    const wr_signature *next;
+    int code = 0;
+    while (!code) {
+        int64_t n = wr_stream_peek_turns(&w->at, &next);
+        n = n ? fitting(w, n, &next->once) : 0;
+        if (n) {
+            code = convert_turns(c, w, next, n);
+            continue;
+        }
+        n = wr_stream_peek(&w->at, &next);
+        n = n ? fitting(w, n, &next->once) : 0;
+        if (!n)
+            break;
+        code = convert_run(c, w, next, n);
+        if (!code)
+            wr_stream_skip(&w->at, n);
     }
+    return code;
 }
 
 /* Through the window, again and again. */
@@ -162,11 +191,13 @@ static int convert_scattered(const wr_conversion *c, walk *w, int64_t bytes, cha
     while (!code) {
         wr_amount before = w->done;
         int64_t first = c->done.memory + before.memory;
-        wr_amount room = {0, wr_min(WINDOW, c->all.memory - first), bytes - before.file};
+        w->room = (wr_amount){0, wr_min(WINDOW, c->all.memory - first), bytes - before.file};
+        w->memory = c->window;
+        w->file = file + before.file;
         if (w->out)
-            code = weir_pattern_pack(c->memory, first, room.memory, c->buffer, c->window);
+            code = weir_pattern_pack(c->memory, first, w->room.memory, c->buffer, c->window);
         if (!code)
-            code = convert(c, w, room, c->window, file + before.file);
+            code = convert(c, w);
         int64_t moved = w->done.memory - before.memory;
         if (!w->out && moved)
             weir_pattern_unpack(c->memory, first, moved, c->buffer, c->window);
@@ -181,8 +212,10 @@ static int run(const wr_conversion *c, walk *w, int64_t bytes, char *file)
     w->at = c->at;
     if (c->memory)
         return convert_scattered(c, w, bytes, file);
-    wr_amount room = {0, c->all.memory - c->done.memory, bytes};
-    return convert(c, w, room, c->start + c->done.memory, file);
+    w->room = (wr_amount){0, c->all.memory - c->done.memory, bytes};
+    w->memory = c->start + c->done.memory;
+    w->file = file;
+    return convert(c, w);
 }
 
 int wr_conversion_encode(const wr_conversion *c, int64_t bytes, char *file)

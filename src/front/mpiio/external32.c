@@ -185,14 +185,21 @@ static const codec *find(const wr_kind *kind)
     return found;
 }
 
+static int64_t run(convert_function *convert, const wr_kind *kind, int64_t count, const char *from,
+                   char *to)
+{
+    const int64_t all = count * kind->parts, done = convert(all, from, to);
+    return done == all ? count : done / kind->parts;
+}
+
 int64_t wr_external32_encode(const wr_kind *kind, int64_t count, const char *memory, char *file)
 {
     const codec *c = find(kind);
-    return c ? c->encode(count * kind->parts, memory, file) / kind->parts : 0;
+    return c ? run(c->encode, kind, count, memory, file) : 0;
 }
 
 int64_t wr_external32_decode(const wr_kind *kind, int64_t count, const char *file, char *memory)
 {
     const codec *c = find(kind);
-    return c ? c->decode(count * kind->parts, file, memory) / kind->parts : 0;
+    return c ? run(c->decode, kind, count, file, memory) : 0;
 }

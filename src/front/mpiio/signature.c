@@ -57,6 +57,7 @@ static int append(wr_signature *s, wr_signature *part)
         return too_large();
     }
     s->once.elements += more.elements;
+    s->flat = s->flat && !part->parts;
     if (more.elements == 0)
         wr_signature_release(part);
     else if (same)
@@ -79,7 +80,7 @@ static void simplify(wr_signature *s)
 
 static int open_list(wr_signature *s, int64_t room)
 {
-    *s = (wr_signature){.times = 1};
+    *s = (wr_signature){.times = 1, .flat = true};
     s->part = wr_alloc_array(wr_max(room, 1), sizeof *s->part);
     return s->part ? 0 : WEIR_ENOMEM;
 }
@@ -243,4 +244,18 @@ void wr_stream_skip(wr_stream *s, int64_t elements)
     ascend(s);
     if (s->depth)
         descend(s);
+}
+
+int64_t wr_stream_peek_turns(const wr_stream *s, const wr_signature **list)
+{
+    if (s->depth < 2 || s->frame[s->depth - 1].turn || s->frame[s->depth - 2].part)
+        return 0;
+    *list = s->frame[s->depth - 2].node;
+    return (*list)->flat ? (*list)->times - s->frame[s->depth - 2].turn : 0;
+}
+
+void wr_stream_skip_turns(wr_stream *s, int64_t turns)
+{
+    s->depth--;
+    wr_stream_skip(s, turns);
 }

@@ -17,6 +17,7 @@ typedef struct wr_signature {
     wr_amount once; /* what one time comes to */
     wr_kind kind;   /* without parts */
     int64_t parts;
+    bool flat; /* its parts have none */
     struct wr_signature *part;
 } wr_signature;
 
@@ -48,5 +49,9 @@ int64_t wr_stream_peek(const wr_stream *s, const wr_signature **kind);
 
 /* Goes on by as many as that, or fewer. */
 void wr_stream_skip(wr_stream *s, int64_t elements);
+
+/* How many times a flat list comes next as a whole, and going on by as many, or fewer. */
+int64_t wr_stream_peek_turns(const wr_stream *s, const wr_signature **list);
+void wr_stream_skip_turns(wr_stream *s, int64_t turns);
 
 #endif
