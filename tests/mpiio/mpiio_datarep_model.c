@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     path = door_path("datarep model");
     uint64_t seed = door_rank ? 0 : test_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    int64_t cases = test_cases(60, 2000);
+    int64_t cases = test_cases(door_ranks > 2 ? 20 : 60, 2000); /* MPICH polls: slow */
     for (int64_t k = 0; k < cases; k++) {
         uint64_t number = seed * 1000003 + (uint64_t)k;
         rng same = {number}, own = {number * 31 + (uint64_t)door_rank};
