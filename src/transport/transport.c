@@ -165,7 +165,8 @@ int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int coun
 /* After the k-th round a rank has the sum of 2^k ranks up to itself. */
 int wr_sum_before(wr_transport *t, int tag, int count, const int64_t *values, int64_t *before)
 {
-    int64_t sum[MOST_VALUES], theirs[MOST_VALUES], bytes = count * (int64_t)sizeof *values;
+    int64_t sum[MOST_VALUES] = {0}, theirs[MOST_VALUES] = {0},
+            bytes = count * (int64_t)sizeof *values;
     if (count > MOST_VALUES)
         return wr_fail(WEIR_EINVAL, "sums of %d numbers", count);
     memcpy(sum, values, (size_t)bytes);

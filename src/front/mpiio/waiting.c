@@ -15,16 +15,18 @@
 /* The MPI library's own. */
 #define THEIRS(name) (*theirs()->name)
 
-#define ALL_THEIRS(X)                                                                              \
-    X(Wait)                                                                                        \
-    X(Test)                                                                                        \
-    X(Waitall)                                                                                     \
-    X(Testall)                                                                                     \
-    X(Waitany) X(Testany) X(Waitsome) X(Testsome) X(Request_get_status) X(Request_free) X(Cancel)
-
 typedef struct functions {
-#define MEMBER(name) __typeof__(PMPI_##name) *name;
-    ALL_THEIRS(MEMBER)
+    __typeof__(PMPI_Wait) *Wait;
+    __typeof__(PMPI_Test) *Test;
+    __typeof__(PMPI_Waitall) *Waitall;
+    __typeof__(PMPI_Testall) *Testall;
+    __typeof__(PMPI_Waitany) *Waitany;
+    __typeof__(PMPI_Testany) *Testany;
+    __typeof__(PMPI_Waitsome) *Waitsome;
+    __typeof__(PMPI_Testsome) *Testsome;
+    __typeof__(PMPI_Request_get_status) *Request_get_status;
+    __typeof__(PMPI_Request_free) *Request_free;
+    __typeof__(PMPI_Cancel) *Cancel;
 } functions;
 
 static functions found;
@@ -32,8 +34,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_theirs(void)
 {
-#define FIND(name) *(void **)(void *)&found.name = dlsym(RTLD_NEXT, "PMPI_" #name);
-    ALL_THEIRS(FIND)
+#define FIND(name) *(void **)(void *)&found.name = dlsym(RTLD_NEXT, "PMPI_" #name)
+    FIND(Wait);
+    FIND(Test);
+    FIND(Waitall);
+    FIND(Testall);
+    FIND(Waitany);
+    FIND(Testany);
+    FIND(Waitsome);
+    FIND(Testsome);
+    FIND(Request_get_status);
+    FIND(Request_free);
+    FIND(Cancel);
 }
 
 static const functions *theirs(void)
