@@ -25,7 +25,7 @@ static int take_slot(wr_dra *a)
         slot++;
     if (slot == door->array_room) {
         int64_t room = 2 * door->array_room + 16;
-        wr_dra **grown = realloc(door->array, (size_t)room * sizeof *grown);
+        wr_dra **grown = realloc(door->array, (size_t)room * sizeof(wr_dra *));
         if (!grown)
             return wr_dra_fail(WEIR_ENOMEM, NULL, "no memory for a disk resident array");
         door->array = grown;
@@ -60,10 +60,10 @@ static int new_array(const char *file, int mode, wr_dra **out)
     if (!code && door->most_arrays && count_open(door) >= door->most_arrays)
         code = wr_dra_fail(WEIR_EBUDGET, file, "%lld arrays are open, as many as DRA_Init allows",
                            (long long)door->most_arrays);
-    if (!code)
+    if (!code && a)
         code = take_slot(a);
     code = wr_dra_agree(code, wr_dra_mix(0, mode));
-    if (code || !a) {
+    if (code || !a || !file) {
         if (a && a->handle)
             door->array[a->handle - WR_DRA_FIRST] = NULL;
         free(a);
@@ -162,9 +162,9 @@ static int make(wr_dra *a, const wr_dra_order *o)
 
 int wr_dra_create(const wr_dra_order *order, int *handle)
 {
-    wr_dra *a;
+    wr_dra *a = NULL;
     int code = new_array(order->file, order->mode, &a);
-    if (code)
+    if (code || !a)
         return code;
     code = wr_dra_agree(check_order(order), hash_order(order));
     if (!code) {
@@ -244,9 +244,9 @@ static int open_array(wr_dra *a, const sight *s)
 int wr_dra_open(const char *file, int mode, int *handle)
 {
     sight s = {0};
-    wr_dra *a;
+    wr_dra *a = NULL;
     int code = new_array(file, mode, &a);
-    if (code)
+    if (code || !a)
         return code;
     if (wr_dra_state.rank == 0)
         code = look(a->file, &s);

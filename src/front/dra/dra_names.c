@@ -108,7 +108,7 @@ static bool find_left(const char *file, char left[WR_DRA_PATH])
 {
     char escaped[2 * WR_DRA_FILE + 16];
     size_t length = 0;
-    for (const char *c = file; *c && length < 2 * WR_DRA_FILE; c++) {
+    for (const char *c = file; *c && length < sizeof escaped - 16; c++) {
         if (strchr("*?[\\", *c))
             escaped[length++] = '\\';
         escaped[length++] = *c;

@@ -136,12 +136,14 @@ static int open_files(wr_dra_old *o, const char *file, int mode)
     const char *hints = wr_dra_state.hints;
     int code = 0;
     for (int i = 0; i < o->files && !code; i++) {
+        weir_file *opened = NULL;
         int64_t size = 0;
         name_file(file, o->files, i, path);
-        code = weir_file_open(wr_dra_state.comm, path, mode, *hints ? hints : NULL, &o->file[i]);
+        code = weir_file_open(wr_dra_state.comm, path, mode, *hints ? hints : NULL, &opened);
         if (code)
             return code;
-        code = weir_file_get_size(o->file[i], &size);
+        o->file[i] = opened;
+        code = weir_file_get_size(opened, &size);
         const int64_t wanted = length_of(o, i);
         if (!code && size < wanted)
             code = wr_dra_fail(WEIR_EFORMAT, path,
@@ -165,7 +167,7 @@ int wr_dra_old_open(const char *file, wr_dra *out)
         o->file = calloc((size_t)o->files, sizeof(weir_file *));
         code =
             wr_dra_agree(o->file ? 0 : wr_dra_fail(WEIR_ENOMEM, file, "no memory to open it"), 0);
-        if (!code)
+        if (!code && o->file)
             code = open_files(o, file, mode);
     }
     if (code || !o) {
@@ -254,10 +256,10 @@ static void release(parts *p)
 static int build_memory(int n, const wr_dra_box *box, const int64_t *stride, int64_t element,
                         weir_pattern **out)
 {
-    weir_pattern *inner;
+    weir_pattern *inner = NULL;
     int code = weir_pattern_contiguous(0, element, &inner);
     for (int i = n - 1; i >= 0 && !code; i--) {
-        weir_pattern *outer;
+        weir_pattern *outer = NULL;
         code = weir_pattern_repeat(inner, box->hi[i] - box->lo[i], stride[i], &outer);
         weir_pattern_free(inner);
         inner = outer;
@@ -290,7 +292,7 @@ typedef struct wish {
 /* What a chunk at byte `at` of its file has of a wish. */
 static int add(parts *p, const wr_dra_old *o, const wr_dra_box *within, int64_t at, const wish *w)
 {
-    wr_dra_box both;
+    wr_dra_box both = {0};
     int64_t base = w->base;
     for (int i = 0; i < o->dimensions; i++) {
         both.lo[i] = within->lo[i] > w->box->lo[i] ? within->lo[i] : w->box->lo[i];
@@ -302,14 +304,16 @@ static int add(parts *p, const wr_dra_old *o, const wr_dra_box *within, int64_t 
     int code = grow(p);
     if (code)
         return code;
-    code = build_file(o, within, &both, &p->part[0][p->count]);
-    if (code)
-        return code;
-    code = build_memory(o->dimensions, &both, w->stride, o->element, &p->part[1][p->count]);
-    if (code) {
-        weir_pattern_free(p->part[0][p->count]);
+    weir_pattern *in_file = NULL, *in_memory = NULL;
+    code = build_file(o, within, &both, &in_file);
+    if (!code)
+        code = build_memory(o->dimensions, &both, w->stride, o->element, &in_memory);
+    if (code || !p->part[0] || !p->part[1] || !p->at[0] || !p->at[1]) {
+        weir_pattern_free(in_file);
         return code;
     }
+    p->part[0][p->count] = in_file;
+    p->part[1][p->count] = in_memory;
     p->at[0][p->count] = at;
     p->at[1][p->count++] = base;
     return 0;

@@ -323,7 +323,7 @@ static int prepare_shares(wr_dra_request *r)
     r->bounce = times > 1 ? malloc((size_t)bytes) : NULL;
     if (!r->staging || (times > 1 && !r->bounce))
         return wr_dra_fail(WEIR_ENOMEM, r->array->file, "no memory for %lld bytes",
-                           (long long)(bytes * times));
+                           (long long)bytes * times);
     r->taken = bytes * times;
     return 0;
 }
@@ -352,7 +352,7 @@ static int new_request(const wr_dra_transfer *t, wr_dra *a, bool straight, wr_dr
     r->straight = straight;
     r->rounds = 1;
     r->items = a->old ? wr_dra_old_files(a->old) : 1;
-    r->item = calloc((size_t)r->items, sizeof *r->item);
+    r->item = calloc((size_t)r->items, sizeof(weir_request *));
     if (!r->item)
         return wr_dra_fail(WEIR_ENOMEM, a->file, "no memory for a request");
     return straight ? 0 : prepare_shares(r);
@@ -393,18 +393,18 @@ static void note(wr_dra_request *r, int code)
 
 int wr_dra_start(wr_dra_transfer *t, int *request)
 {
-    wr_dra *a;
+    wr_dra *a = NULL;
     wr_dra_request *r = NULL;
     int global = 0;
     int code = check(t, &a, &global);
     if (!wr_dra_state.started)
         return code;
-    if (!code)
+    if (!code && a)
         code = new_request(t, a, is_alike(t, global, a->dimensions) && has_blocks(t->g_a), &r);
-    if (!code && t->write)
+    if (!code && a && t->write)
         code = mark(a);
     code = wr_dra_agree(code, hash(t, global, a ? a->dimensions : 0));
-    if (code) {
+    if (code || !r) {
         if (r)
             r->taken = 0; /* not counted yet */
         free_request(r);
