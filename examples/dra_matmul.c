@@ -47,13 +47,19 @@ static int start(int write, int g_a, int d_a, int row, int column)
 /* a[i][k] = i + 1, b[k][j] = j + 1, so that c[i][j] must be n (i + 1) (j + 1). */
 static void fill(int disk, int by_rows)
 {
-    int line = by_rows ? make_global(1, n) : make_global(n, 1);
-    for (int i = 0; i < n; i++) {
-        double value = i + 1;
-        GA_Fill(line, &value);
-        stop_if(DRA_Wait(start(1, line, disk, by_rows ? i : 0, by_rows ? 0 : i)));
+    const int band = n / 8;
+    int g_a = by_rows ? make_global(band, n) : make_global(n, band), lo[2], hi[2], ld[1];
+    NGA_Distribution(g_a, GA_Nodeid(), lo, hi);
+    for (int at = 0; at < n; at += band) {
+        double *block;
+        NGA_Access(g_a, lo, hi, &block, ld);
+        for (int i = lo[0]; i <= hi[0]; i++)
+            for (int j = lo[1]; j <= hi[1]; j++)
+                block[(i - lo[0]) * ld[0] + j - lo[1]] = at + (by_rows ? i : j) + 1;
+        NGA_Release_update(g_a, lo, hi);
+        stop_if(DRA_Wait(start(1, g_a, disk, by_rows ? at : 0, by_rows ? 0 : at)));
     }
-    GA_Destroy(line);
+    GA_Destroy(g_a);
 }
 
 /* n_b = 4 P M / B: P M, in Mflop/s, is measured on a small product, B, in MB/s, on a panel. */
@@ -104,7 +110,7 @@ static int count_wrong(int disk)
 {
     int row = make_global(1, n), wrong = 0;
     double *got = malloc((size_t)n * sizeof *got);
-    for (int i = 0; i < n; i += 7) {
+    for (int i = 0; i < n; i += 61) {
         int lo[] = {0, 0}, hi[] = {0, n - 1};
         stop_if(DRA_Wait(start(0, row, disk, i, 0)));
         NGA_Get(row, lo, hi, got, &n);
