@@ -326,7 +326,7 @@ static void run_case(uint64_t seed, int number, const char *folder, const char *
     check_within(60);
     create(s, number, folder);
     for (int64_t steps = rng_within(&s->r, 1, 3); steps; steps--) {
-        const int64_t most = number == 0 ? MOST : rng_within(&s->r, 1, 5);
+        const int64_t most = number == 5 ? MOST : rng_within(&s->r, 1, 5);
         const bool write = rng_chance(&s->r, 60);
         for (int64_t i = 0; i < most; i++)
             begin(s, write || rng_chance(&s->r, 20));
