@@ -201,6 +201,9 @@ static void give(wr_lane *lane, void *memory, int64_t bytes)
     wr_free(memory);
 }
 
+/* The kernel takes longer for an entry of an iovec than a copy of so many bytes does. */
+enum { WORTH_AN_ENTRY = 256 };
+
 enum { IOV_BYTES = WR_IOVS * (int)sizeof(struct iovec) };
 
 static bool need_iov(wr_lane *lane)
@@ -224,7 +227,7 @@ static bool need_bounce(wr_lane *lane)
 
 static char *aligned_bounce(const wr_lane *lane)
 {
-    uintptr_t align = (uintptr_t)lane->fd->memory_align;
+    uintptr_t align = (uintptr_t)wr_max(lane->fd->memory_align, 1);
     return lane->bounce + (align - (uintptr_t)lane->bounce % align) % align;
 }
 
@@ -259,11 +262,38 @@ static stretch locate(const wr_transfer *t, int64_t at, int64_t end)
     return x;
 }
 
+/* Whole runs; with sizes that the compiler knows it copies the usual elements fast. */
+static void copy_whole(const wr_transfer *t, char *memory, char *flat, int64_t count)
+{
+    const int64_t run = t->run, stride = t->memory_stride;
+    const bool write = t->direction == WR_WRITE;
+#define COPY(size)                                                                                 \
+    for (int64_t i = 0; i < count; i++)                                                            \
+    memcpy(write ? flat + i *run : memory + i * stride,                                            \
+           write ? memory + i * stride : flat + i * run, (size_t)(size))
+    if (run == 4)
+        COPY(4);
+    else if (run == 8)
+        COPY(8);
+    else if (run == 16)
+        COPY(16);
+    else
+        COPY(run);
+#undef COPY
+}
+
 /* Copies data [at, at + bytes) of t's memory to or from a flat buffer. */
 static void copy_runs(const wr_transfer *t, int64_t at, char *flat, int64_t bytes)
 {
     for (int64_t end = at + bytes; at < end;) {
         stretch x = locate(t, at, end);
+        int64_t whole = at % t->run ? 0 : (end - at) / t->run;
+        if (whole > 1 && x.near == t->run) {
+            copy_whole(t, x.memory, flat, whole);
+            flat += whole * t->run;
+            at += whole * t->run;
+            continue;
+        }
         if (t->direction == WR_WRITE)
             memcpy(flat, x.memory, (size_t)x.near);
         else
@@ -340,7 +370,9 @@ void wr_lane_cut(wr_lane *lane, const wr_transfer *t, int64_t at, int64_t end, w
     piece->bytes = x.bytes;
     if (x.bytes <= x.near)
         return;
-    if (need_iov(lane))
+    if (t->run < WORTH_AN_ENTRY && need_bounce(lane))
+        bounce_piece(lane, t, at, piece);
+    else if (need_iov(lane))
         list_entries(lane, t, at, piece);
     else
         piece->bytes = x.near;
