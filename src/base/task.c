@@ -34,6 +34,7 @@ struct wr_task {
     bool over;
     wr_word *word; /* what it waits for */
     uint32_t seen;
+    int64_t patience;
     weir_error error; /* the details of whoever does not run now */
     /* the sanitizers' */
     void *fiber, *mover_fiber, *fake;
@@ -138,6 +139,7 @@ void wr_task_set(wr_task *t, void (*run)(void *user), void *user)
     t->user = user;
     t->over = false;
     t->word = NULL;
+    t->patience = 0;
     t->error = (weir_error){.rank = -1, .offset = -1};
     getcontext(&t->own);
     sigfillset(&t->own.uc_sigmask); /* handlers of the program do not run on this stack */
@@ -166,11 +168,22 @@ wr_word *wr_task_awaits(const wr_task *t, uint32_t *seen)
     return t->word;
 }
 
+int64_t wr_task_patience(const wr_task *t)
+{
+    return t->patience;
+}
+
 void wr_task_leave(wr_word *word, uint32_t seen)
+{
+    wr_task_doze(word, seen, 0);
+}
+
+void wr_task_doze(wr_word *word, uint32_t seen, int64_t microseconds)
 {
     wr_task *t = wr_task_current();
     t->word = word;
     t->seen = seen;
+    t->patience = microseconds;
     announce(t, false, &t->fake);
     swapcontext(&t->own, &t->mover);
     arrive(t, true, t->fake);

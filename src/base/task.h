@@ -31,11 +31,17 @@ bool wr_task_move(wr_task *task);
 /* What it waits for: the word's value to differ from *seen; NULL: it wants to look again soon. */
 wr_word *wr_task_awaits(const wr_task *task, uint32_t *seen);
 
+/* How long it wants to wait at most, in microseconds; 0: until there is what it waits for. */
+int64_t wr_task_patience(const wr_task *task);
+
 /* The task that calls, or NULL. */
 wr_task *wr_task_current(void);
 
 /* Within a task: leaves it; returns when it is moved again, whether the word has changed or not. */
 void wr_task_leave(wr_word *word, uint32_t seen);
+
+/* The same, and wants to be moved about so many microseconds later in any case. */
+void wr_task_doze(wr_word *word, uint32_t seen, int64_t microseconds);
 
 /* Within a task: leaves it for a moment, so that others get their turn. */
 void wr_task_breathe(void);

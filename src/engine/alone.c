@@ -193,7 +193,8 @@ static int move_window(wr_port *port, const wr_access_request *a, const wr_windo
     bool write = a->direction == WR_WRITE, locked = false;
     int code = 0;
     if (write && !a->held && (w->holes || !port->sole)) {
-        code = wr_port_lock(port, !w->holes, w->lo, w->hi);
+        enum wr_lock_kind kind = port->sole ? WR_LOCK_EXCLUSIVE : WR_LOCK_MODIFY;
+        code = wr_port_lock(port, w->holes ? kind : WR_LOCK_SHARED, w->lo, w->hi);
         locked = !code;
     }
     if (!code && (!write || w->holes))
@@ -260,6 +261,21 @@ static wr_outcome move_columns(wr_port *port, const wr_access_request *a)
     return o;
 }
 
+/* So that it does not fall between another's reading and writing. */
+static wr_outcome write_plainly(wr_port *port, const wr_access_request *a, const wr_summary *wanted)
+{
+    bool pass = wr_usher_admit(port, wanted->bytes);
+    int code = pass ? 0 : wr_port_lock(port, WR_LOCK_SHARED, wanted->lo, wanted->hi);
+    if (code)
+        return (wr_outcome){code, wanted->lo};
+    wr_outcome o = move_directly(port, a);
+    if (pass)
+        wr_pass_give(port->storage);
+    else
+        wr_port_unlock(port, wanted->lo, wanted->hi);
+    return o;
+}
+
 static wr_outcome run(wr_port *port, const wr_access_request *a)
 {
     wr_summary wanted = wr_summary_of(a->file, a->begin, a->end);
@@ -276,14 +292,8 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
         if (wanted.hi - wanted.lo != wanted.bytes && wr_plan_may_sieve(&in))
             return move_windows(port, a, &in);
     }
-    bool lock = a->direction == WR_WRITE && !port->sole && !a->held;
-    int code = lock ? wr_port_lock(port, true, wanted.lo, wanted.hi) : 0;
-    if (code)
-        return (wr_outcome){code, wanted.lo};
-    wr_outcome o = move_directly(port, a);
-    if (lock)
-        wr_port_unlock(port, wanted.lo, wanted.hi);
-    return o;
+    return a->direction == WR_READ || port->sole || a->held ? move_directly(port, a)
+                                                            : write_plainly(port, a, &wanted);
 }
 
 /* Atomic mode: from the first byte to the last, gaps included, and as long as it takes (K3). */
@@ -294,7 +304,9 @@ static wr_outcome run_atomic(wr_port *port, const wr_access_request *a)
     if (a->begin == a->end)
         return run(port, a);
     wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    int code = wr_port_lock(port, a->direction == WR_READ, lo, hi);
+    bool exact = hi - lo == a->end - a->begin && !a->column;
+    enum wr_lock_kind kind = exact ? WR_LOCK_EXCLUSIVE : WR_LOCK_MODIFY;
+    int code = wr_port_lock(port, a->direction == WR_READ ? WR_LOCK_SHARED : kind, lo, hi);
     if (code)
         return (wr_outcome){code, lo};
     held.held = true;

@@ -338,8 +338,8 @@ static int lock(wr_port *port, const span *s, enum locking how)
     if (port->sole)
         return 1;
     if (how == WAIT)
-        return wr_port_lock(port, true, s->lo, s->hi);
-    int code = wr_port_try(port, true, s->lo, s->hi);
+        return wr_port_lock(port, WR_LOCK_SHARED, s->lo, s->hi);
+    int code = wr_port_try(port, WR_LOCK_SHARED, s->lo, s->hi);
     return how == LAST && code ? 1 : code;
 }
 

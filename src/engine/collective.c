@@ -414,7 +414,8 @@ static int hold(wr_call *c)
     wr_transport *t = port->world->transport;
     int code = 0;
     if (t->rank == 0) {
-        code = wr_port_lock(port, c->a->direction == WR_READ, c->plan->lo, c->plan->hi);
+        code = wr_port_lock(port, c->a->direction == WR_READ ? WR_LOCK_SHARED : WR_LOCK_MODIFY,
+                            c->plan->lo, c->plan->hi);
         c->holds = !code;
     }
     return t->nodes > 1 ? wr_agree(t, port->channel.tag, code)
@@ -523,6 +524,8 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
     port->calls++;
     if (!code && a->direction == WR_READ) /* nobody passes the entry before all have */
         code = wr_behind_flush(port);
+    if (a->direction == WR_WRITE) /* so that aggregators find none */
+        wr_pass_drop(port->storage);
     say_entry(port, a, op, code);
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
     code = hear_entries(port, turn, &all);

@@ -238,27 +238,28 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
 
 /* Where a file system has no locks, writes without holes go on without: nobody reads before writing
  * there, because that is refused. */
-static int forgive(int code, bool shared)
+static int forgive(int code, enum wr_lock_kind kind)
 {
-    int errnum = code < 0 && shared ? weir_error_last()->errnum : 0;
+    int errnum = code < 0 && kind == WR_LOCK_SHARED ? weir_error_last()->errnum : 0;
     return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
 }
 
-static enum wr_lock_kind kind_of(const wr_port *port, bool shared)
+/* Who cannot read cannot lock shared either. */
+static enum wr_lock_kind kind_for(const wr_port *port, enum wr_lock_kind kind)
 {
-    return shared && port->can_read ? WR_LOCK_SHARED : WR_LOCK_EXCLUSIVE;
+    return kind == WR_LOCK_SHARED && !port->can_read ? WR_LOCK_EXCLUSIVE : kind;
 }
 
-int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi)
+int wr_port_lock(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
-    return forgive(wr_range_lock(port->storage, kind_of(port, shared), lo, hi, &waiter), shared);
+    return forgive(wr_range_lock(port->storage, kind_for(port, kind), lo, hi, &waiter), kind);
 }
 
-int wr_port_try(wr_port *port, bool shared, int64_t lo, int64_t hi)
+int wr_port_try(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
-    int code = wr_range_try(port->storage, kind_of(port, shared), lo, hi);
-    return code == 1 ? WR_BUSY : forgive(code, shared);
+    int code = wr_range_try(port->storage, kind_for(port, kind), lo, hi);
+    return code == 1 ? WR_BUSY : forgive(code, kind);
 }
 
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
@@ -275,16 +276,16 @@ static void unlock_runs(wr_port *port, const weir_pattern *cover, int64_t end)
         wr_port_unlock(port, b.offset, b.offset + b.run);
 }
 
-int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scattered)
+int wr_port_try_window(wr_port *port, const wr_window *w, enum wr_lock_kind kind, bool scattered)
 {
     int code = 0;
     wr_cursor c;
     wr_batch b;
     if (!scattered)
-        return wr_port_try(port, shared, w->lo, w->hi);
+        return wr_port_try(port, kind, w->lo, w->hi);
     wr_cursor_init(&c, w->cover);
     while (!code && wr_cursor_next_run(&c, INT64_MAX, &b)) {
-        code = wr_port_try(port, shared, b.offset, b.offset + b.run);
+        code = wr_port_try(port, kind, b.offset, b.offset + b.run);
         if (code)
             unlock_runs(port, w->cover, b.offset);
     }

@@ -5,7 +5,9 @@
 #include "engine/access.h"
 #include "engine/behind.h"
 #include "engine/hall.h"
+#include "engine/usher.h"
 #include "pattern/cursor.h"
+#include "storage/lock.h"
 #include "storage/map.h"
 
 /* How a call is made; equal on all ranks. */
@@ -26,6 +28,7 @@ typedef struct wr_port {
     struct wr_cold *cold;    /* or NULL */
     bool cold_busy;          /* somebody reads by it */
     wr_clerk clerk;          /* uses it in the background */
+    wr_usher usher;          /* tends its pass */
     wr_behind behind;        /* what this rank keeps as aggregator; with the storage held */
     wr_hall hall;            /* opened by the first collective call */
     wr_region requests;      /* patterns that do not fit a mailbox, during a call */
@@ -137,11 +140,11 @@ int wr_port_judge(wr_port *port, wr_transfer *t);
  * what is missing, as wr_port_move does. */
 int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *valid);
 
-/* Holds a range: alone for a read-modify-write, together with others (`shared`) for a plain write,
- * so that no plain write falls between another's read and its write. In atomic mode there is one
- * lock for an access and no other beneath it: `shared` for reading, alone for writing. */
-int wr_port_lock(wr_port *port, bool shared, int64_t lo, int64_t hi);
-int wr_port_try(wr_port *port, bool shared, int64_t lo, int64_t hi); /* or WR_BUSY */
+/* Holds a range: WR_LOCK_MODIFY for a read-modify-write, WR_LOCK_SHARED for a plain write, so that
+ * no plain write falls between another's read and its write. In atomic mode there is one lock for
+ * an access and no other beneath it: shared for reading, one of the others for writing. */
+int wr_port_lock(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi);
+int wr_port_try(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi); /* or WR_BUSY */
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
 
 enum { WR_BUSY = 2 }; /* somebody holds the range: try again */
@@ -149,7 +152,8 @@ enum { WR_BUSY = 2 }; /* somebody holds the range: try again */
 /* Locks a window if nobody holds any of it, or returns WR_BUSY: its range, or, where realms are
  * dealt (`scattered`), every run of its cover, because other aggregators' windows lie between them.
  */
-int wr_port_try_window(wr_port *port, const wr_window *w, bool shared, bool scattered);
+int wr_port_try_window(wr_port *port, const wr_window *w, enum wr_lock_kind kind,
+                       bool scattered);
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/memory.h"
 
 enum {
@@ -70,7 +71,7 @@ static bool is_ready(const wr_task *task)
 {
     uint32_t seen;
     wr_word *word = wr_task_awaits(task, &seen);
-    return !word || wr_word_get(word) != seen;
+    return !word || wr_task_patience(task) || wr_word_get(word) != seen;
 }
 
 /* One turn of everything that can go on; whether anything did for sure. An errand that looks for
@@ -85,7 +86,7 @@ static bool move_all(wr_progress *p, enum wr_mover by)
         if (!is_ready(e->task))
             continue;
         uint32_t seen;
-        busy = busy || wr_task_awaits(e->task, &seen);
+        busy = busy || (wr_task_awaits(e->task, &seen) && !wr_task_patience(e->task));
         pthread_mutex_unlock(&p->lock);
         bool over = wr_task_move(e->task);
         pthread_mutex_lock(&p->lock);
@@ -98,8 +99,14 @@ static bool move_all(wr_progress *p, enum wr_mover by)
     return busy;
 }
 
-/* What the errands of a list wait for, behind `count` words; *look: some have no word for it. */
-static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awaited, bool *look)
+/* The sooner of two times, of which 0 is never. */
+static int64_t sooner(int64_t a, int64_t b)
+{
+    return a && b ? wr_min(a, b) : a + b;
+}
+
+/* What the errands of a list wait for, behind `count` words; *look: for so long at most. */
+static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awaited, int64_t *look)
 {
     pthread_mutex_lock(&p->lock);
     for (const wr_errand *e = p->first[by]; e; e = e->next) {
@@ -108,7 +115,8 @@ static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awai
         if (word && count < MOST_WORDS)
             awaited[count++] = (wr_awaited){word, seen};
         else
-            *look = true;
+            *look = sooner(*look, LOOK_US);
+        *look = sooner(*look, wr_task_patience(e->task));
     }
     pthread_mutex_unlock(&p->lock);
     return count;
@@ -135,7 +143,7 @@ static void *serve(void *user)
     wr_alloc_share(p->meter);
     for (;;) {
         wr_awaited awaited[MOST_WORDS] = {{&p->call, wr_word_get(&p->call)}};
-        bool look = false;
+        int64_t look = 0;
         pthread_mutex_lock(&p->lock);
         bool stop = p->stop;
         pthread_mutex_unlock(&p->lock);
@@ -144,7 +152,7 @@ static void *serve(void *user)
         if (move_all(p, WR_BY_THREAD))
             continue;
         int count = collect(p, WR_BY_THREAD, 1, awaited, &look);
-        wr_nap_any(count, awaited, look ? LOOK_US : 0);
+        wr_nap_any(count, awaited, look);
     }
 }
 
@@ -214,7 +222,8 @@ void wr_progress_move(wr_progress *p)
 static void move_and_nap(wr_progress *p, wr_word *word, uint32_t seen)
 {
     wr_awaited awaited[MOST_WORDS] = {{word, seen}};
-    bool moves = !pthread_mutex_trylock(&p->turn), look = false;
+    bool moves = !pthread_mutex_trylock(&p->turn);
+    int64_t look = 0;
     int count = 1;
     if (moves) {
         while (move_all(p, WR_BY_CALLERS))

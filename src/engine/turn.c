@@ -3,11 +3,11 @@
 
 #include "engine/rounds.h"
 
-static int lock(const wr_call *c, wr_turn *turn, bool shared)
+static int lock(const wr_call *c, wr_turn *turn, enum wr_lock_kind kind)
 {
     if (c->port->sole || c->port->atomic || turn->locked)
         return 0;
-    int code = wr_port_try_window(c->port, &turn->window, shared, turn->scattered);
+    int code = wr_port_try_window(c->port, &turn->window, kind, turn->scattered);
     turn->locked = !code;
     return code;
 }
@@ -42,6 +42,8 @@ void wr_turn_drop(const wr_call *c, wr_turn *turn)
         return;
     if (turn->locked)
         wr_port_unlock_window(c->port, &turn->window, turn->scattered);
+    else if (c->a->direction == WR_WRITE && turn->window.holes)
+        wr_range_give_up(c->port->storage, turn->window.lo, turn->window.hi);
     wr_window_release(&turn->window);
     turn->made = turn->locked = false;
 }
@@ -61,7 +63,7 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
         turn->scattered = wr_plan_is_scattered(c->plan, turn->window.lo, turn->window.hi);
         turn->valid = INT64_MAX;
     }
-    code = write && turn->window.holes ? lock(c, turn, false) : 0;
+    code = write && turn->window.holes ? lock(c, turn, WR_LOCK_MODIFY) : 0;
     if (!code && (!write || turn->window.holes))
         code = move(c, turn, WR_READ, buffer);
     if (code == WR_BUSY || code == WR_AWAY)
@@ -79,7 +81,7 @@ static int write(const wr_call *c, wr_turn *turn, char *buffer)
 {
     if (c->in->behind)
         return wr_behind_put(c->port, turn->window.cover, buffer, &turn->kept);
-    int code = lock(c, turn, true);
+    int code = lock(c, turn, WR_LOCK_SHARED);
     return code ? code : move(c, turn, WR_WRITE, buffer);
 }
 

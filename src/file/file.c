@@ -227,6 +227,7 @@ static void discard(weir_file *f)
     wr_free(f->spare);
     pthread_mutex_destroy(&f->port.moving);
     pthread_mutex_destroy(&f->port.clerk.lock);
+    pthread_mutex_destroy(&f->port.usher.lock);
     pthread_mutex_destroy(&f->lock);
     wr_free(f);
 }
@@ -272,6 +273,7 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
         *f = (weir_file){.port.world = world};
         pthread_mutex_init(&f->port.moving, NULL);
         pthread_mutex_init(&f->port.clerk.lock, NULL);
+        pthread_mutex_init(&f->port.usher.lock, NULL);
         pthread_mutex_init(&f->lock, NULL);
         code = wr_channel_take(world, words, &f->port.channel);
         if (!code)
@@ -320,6 +322,7 @@ int weir_file_close(weir_file *file)
     wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
     wr_file_finish(file, false);
     wr_clerk_dismiss(&file->port);
+    wr_usher_dismiss(&file->port);
     int lost = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
     weir_error error = *weir_error_last();
     if (wr_behind_flush(&file->port) && !lost) {
@@ -479,7 +482,7 @@ static int agree_on_size(weir_file *file, int64_t size)
 /* In atomic mode while no access is half through. */
 static int resize_alone(wr_port *port, int64_t size, int (*how)(wr_storage *s, int64_t size))
 {
-    int code = port->atomic ? wr_port_lock(port, false, 0, INT64_MAX) : 0;
+    int code = port->atomic ? wr_port_lock(port, WR_LOCK_EXCLUSIVE, 0, INT64_MAX) : 0;
     if (code)
         return code;
     pthread_mutex_lock(&port->moving);

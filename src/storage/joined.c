@@ -87,15 +87,32 @@ static int sync(wr_storage *s)
     return wr_member_files_sync(&p->files);
 }
 
+/* Of the members from `first` on and before the one that could not be had. */
+static void leave_gates(wr_storage *s, wr_member_file *first, const wr_member_file *end, int64_t lo,
+                        int64_t hi)
+{
+    state *p = s->state;
+    weir_error error = *weir_error_last();
+    for (wr_member_file *m = first; m < end; m++)
+        if (m->bytes)
+            wr_member_files_lock(&p->files, s->ranges, m, WR_LOCK_GATE_NONE, lo, hi);
+    wr_error_raise(&error);
+}
+
 static int lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
 {
     state *p = s->state;
     wr_member_file *m = wr_member_files_find(&p->files, lo);
+    wr_member_file *first = m;
     const wr_member_file *last = p->files.member + p->files.count;
     int code = 0;
+    if (kind == WR_LOCK_PASS) /* it would take one on every member */
+        return 1;
     for (; !code && m && m < last && m->start < hi; m++)
         if (m->bytes)
             code = wr_member_files_lock(&p->files, s->ranges, m, kind, lo, hi);
+    if (code && kind == WR_LOCK_GATE)
+        leave_gates(s, first, m - 1, lo, hi);
     return code;
 }
 

@@ -1,11 +1,15 @@
 /* A table of what this storage's threads hold, and the kernel's locks behind it.
  *
  * The kernel knows one owner per open file description and forgets a lock as a whole: what two
- * threads hold shared must stay locked where they overlap until both have let go. */
+ * threads hold shared must stay locked where they overlap until both have let go. For the same
+ * reason a pass that this storage has is never covered by a gate of its own: the kernel would make
+ * one of the other without a word. */
 #include "storage/lock.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/arith.h"
 
@@ -18,7 +22,18 @@ typedef struct wr_range_table {
     pthread_mutex_t mutex;
     range *held;
     int64_t count, room;
+    int64_t modifies; /* ranges held to be modified */
+    bool rung;        /* somebody here waits to do that */
+    /* The pass. */
+    bool has_pass, renewed; /* renewed: taken since it was last tended */
+    int64_t number, taken;  /* taken: when, in nanoseconds */
+    int64_t users, left;    /* threads that write by it now, and how many more may come */
+    int64_t refused;        /* writes that do not try to have one */
+    int64_t uses;
+    uint64_t random;
 } wr_range_table;
+
+enum { REFUSED = 16 };
 
 wr_range_table *wr_range_table_new(void)
 {
@@ -35,6 +50,13 @@ void wr_range_table_free(wr_range_table *table)
     pthread_mutex_destroy(&table->mutex);
     wr_free(table->held);
     wr_free(table);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool is_free(const wr_range_table *table, const range *r)
@@ -86,6 +108,31 @@ static int lock_outside(wr_storage *s, const range *r)
     return code;
 }
 
+/* With the mutex held, as are all about passes. What fails to be given back is still had. */
+static void drop_pass(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    if (table->has_pass && !table->users &&
+        !s->ops->lock(s, WR_LOCK_PASS_NONE, table->number, table->number + 1))
+        table->has_pass = false;
+}
+
+/* After the range. */
+static int enter_gate(wr_storage *s, const range *r)
+{
+    wr_range_table *table = s->ranges;
+    drop_pass(s);
+    int code = table->has_pass ? 1 : s->ops->lock(s, WR_LOCK_GATE, r->lo, r->hi);
+    table->rung = code == 1;
+    table->modifies += !code;
+    if (code) {
+        weir_error error = *weir_error_last();
+        release_uncovered(s, r->lo, r->hi);
+        wr_error_raise(&error);
+    }
+    return code;
+}
+
 int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     const range r = {lo, hi, kind};
@@ -98,6 +145,8 @@ int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
         code = wr_fail_system(ENOMEM, s->path, lo, "lock");
     else if (is_free(table, &r))
         code = lock_outside(s, &r);
+    if (!code && kind == WR_LOCK_MODIFY)
+        code = enter_gate(s, &r);
     if (!code)
         table->held[table->count++] = r;
     pthread_mutex_unlock(&table->mutex);
@@ -113,7 +162,22 @@ int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
         if (waiter && waiter->poke)
             waiter->poke(waiter->user);
     }
+    if (code && kind == WR_LOCK_MODIFY)
+        wr_range_give_up(s, lo, hi);
     return code;
+}
+
+void wr_range_give_up(wr_storage *s, int64_t lo, int64_t hi)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    if (table->rung) {
+        weir_error error = *weir_error_last();
+        s->ops->lock(s, WR_LOCK_BELL_NONE, lo, hi);
+        wr_error_raise(&error);
+    }
+    table->rung = false;
+    pthread_mutex_unlock(&table->mutex);
 }
 
 static int64_t find(const wr_range_table *table, int64_t lo, int64_t hi)
@@ -132,11 +196,102 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi)
     bool known = i < table->count;
     int code = 0;
     if (known) {
+        if (table->held[i].kind == WR_LOCK_MODIFY) {
+            table->modifies--;
+            code = s->ops->lock(s, WR_LOCK_GATE_NONE, lo, hi);
+        }
         table->held[i] = table->held[--table->count];
-        code = release_uncovered(s, lo, hi);
+        int left = release_uncovered(s, lo, hi);
+        code = code ? code : left;
     }
     pthread_mutex_unlock(&table->mutex);
     if (!known)
         return wr_fail(WEIR_EINVAL, "range to unlock is not locked");
     return code;
+}
+
+/* Another number each time, so that two who meet do not meet again. */
+static int64_t next_number(wr_range_table *table)
+{
+    if (!table->random)
+        table->random = (uint64_t)now_ns() ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)table;
+    table->random = table->random * 6364136223846793005U + 1442695040888963407U;
+    return (int64_t)(table->random >> 33) % WR_PASSES;
+}
+
+static bool take_pass(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    if (table->refused > 0) {
+        table->refused--;
+        return false;
+    }
+    table->number = next_number(table);
+    int code = s->ops->lock(s, WR_LOCK_PASS, table->number, table->number + 1);
+    table->has_pass = table->renewed = !code;
+    table->refused = code < 0 ? INT64_MAX : code ? REFUSED : 0;
+    table->left = WR_PASS_USES;
+    table->taken = now_ns();
+    return !code;
+}
+
+bool wr_pass_use(wr_storage *s, bool *fresh)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    bool may = !table->rung && !table->modifies;
+    *fresh = may && !table->has_pass && take_pass(s);
+    may = may && table->has_pass && table->left > 0;
+    if (may) {
+        table->users++;
+        table->left--;
+        table->uses++;
+    }
+    pthread_mutex_unlock(&table->mutex);
+    return may;
+}
+
+void wr_pass_give(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    table->users--;
+    if (table->left <= 0 || table->rung)
+        drop_pass(s);
+    pthread_mutex_unlock(&table->mutex);
+}
+
+void wr_pass_drop(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    drop_pass(s);
+    pthread_mutex_unlock(&table->mutex);
+}
+
+int64_t wr_pass_tend(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    int64_t age = (now_ns() - table->taken) / 1000, next = WR_PASS_US;
+    if (table->has_pass && age < WR_PASS_US) {
+        next -= age;
+    } else if (table->has_pass) {
+        table->left = 0;
+        drop_pass(s);
+    } else if (!table->renewed) {
+        next = 0;
+    }
+    table->renewed = false;
+    pthread_mutex_unlock(&table->mutex);
+    return next;
+}
+
+int64_t wr_pass_uses(wr_storage *s)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    int64_t uses = table->uses;
+    pthread_mutex_unlock(&table->mutex);
+    return uses;
 }

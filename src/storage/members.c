@@ -157,12 +157,21 @@ static bool is_locked(wr_member_files *all, const wr_member_file *m)
     return locked;
 }
 
+static bool is_open(wr_member_files *all, const wr_member_file *m)
+{
+    pthread_mutex_lock(&all->mutex);
+    bool open = m->storage;
+    pthread_mutex_unlock(&all->mutex);
+    return open;
+}
+
 int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *ranges,
                          wr_member_file *m, int kind, int64_t lo, int64_t hi)
 {
     const bool unlocks = kind == WR_LOCK_NONE;
+    const bool of_range = kind < WR_LOCK_GATE;
     const int64_t end = m->start + m->bytes, shift = m->skip - m->start;
-    if (unlocks && !is_locked(all, m))
+    if ((unlocks && !is_locked(all, m)) || (kind == WR_LOCK_BELL_NONE && !is_open(all, m)))
         return 0;
     int code = wr_member_files_hold(all, m);
     if (code)
@@ -170,19 +179,12 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
     code = m->storage->ops->lock(m->storage, kind, wr_max(lo, m->start) + shift,
                                  wr_min(hi, end) + shift);
     pthread_mutex_lock(&all->mutex);
-    m->locked = unlocks ? wr_range_table_meets(ranges, m->start, end) : m->locked || !code;
+    if (of_range)
+        m->locked = unlocks ? wr_range_table_meets(ranges, m->start, end) : m->locked || !code;
     m->held--;
     make_room(all, WR_MEMBERS_OPEN);
     pthread_mutex_unlock(&all->mutex);
     return code;
-}
-
-static bool is_open(wr_member_files *all, const wr_member_file *m)
-{
-    pthread_mutex_lock(&all->mutex);
-    bool open = m->storage;
-    pthread_mutex_unlock(&all->mutex);
-    return open;
 }
 
 static int sync_one(wr_member_files *all, wr_member_file *m)

@@ -158,25 +158,83 @@ int wr_fd_sync(wr_storage *s)
     return wrong ? wr_fail_system(errno, s->path, -1, "sync") : 0;
 }
 
+/* Behind all data: a byte that says that somebody waits at the gate, then one for each pass. */
+static const int64_t bell = INT64_C(1) << 62, first_pass = (INT64_C(1) << 62) + 1;
+
+static int call_lock(const wr_storage *s, int command, struct flock *range)
+{
+    const wr_fd *f = s->state;
+    if (!fcntl(f->buffered, command, range))
+        return 0;
+    if (errno == EAGAIN || errno == EACCES || errno == EINTR)
+        return 1;
+    return wr_fail_system(errno, s->path, range->l_start,
+                          range->l_type == F_UNLCK ? "unlock" : "lock");
+}
+
+static int set_lock(const wr_storage *s, short type, int64_t lo, int64_t hi)
+{
+    return call_lock(s, F_OFD_SETLK,
+                     &(struct flock){
+                         .l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo});
+}
+
+/* Two who would take one at the same moment as somebody rings: he waits for one more pass. */
+static int take_pass(const wr_storage *s, int64_t number)
+{
+    struct flock rung = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = bell, .l_len = 1};
+    int code = s->facts.local ? call_lock(s, F_OFD_GETLK, &rung) : 1;
+    if (code || rung.l_type != F_UNLCK)
+        return code ? code : 1;
+    return set_lock(s, F_WRLCK, first_pass + number, first_pass + number + 1);
+}
+
+/* Shared by all who hold it: bell and passes in one call, or else the bell alone. */
+static int enter_gate(const wr_storage *s, wr_fd *f)
+{
+    int code = 0;
+    if (!f->gates && s->facts.local)
+        code = set_lock(s, F_RDLCK, bell, first_pass + WR_PASSES);
+    if (code == 1 && set_lock(s, F_RDLCK, bell, first_pass) < 0)
+        code = weir_error_last()->code;
+    f->gates += !code;
+    return code;
+}
+
+static int leave_gate(const wr_storage *s, wr_fd *f)
+{
+    f->gates--;
+    return f->gates || !s->facts.local ? 0
+                                       : set_lock(s, F_UNLCK, bell, first_pass + WR_PASSES);
+}
+
 /* The kernel wants a readable descriptor for a shared lock and a writable one for an exclusive one.
  * Who cannot write needs no more than that nobody else does. */
 int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
 {
-    const wr_fd *f = s->state;
-    short type = F_UNLCK;
-    if (kind == WR_LOCK_SHARED)
-        type = f->readable ? F_RDLCK : F_WRLCK;
-    else if (kind == WR_LOCK_EXCLUSIVE)
-        type = f->writable ? F_WRLCK : F_RDLCK;
-    struct flock range = {.l_type = type,
-                          .l_whence = SEEK_SET,
-                          .l_start = lo,
-                          .l_len = hi == INT64_MAX ? 0 : hi - lo};
-    if (!fcntl(f->buffered, F_OFD_SETLK, &range))
-        return 0;
-    if (errno == EAGAIN || errno == EACCES || errno == EINTR)
-        return 1;
-    return wr_fail_system(errno, s->path, lo, kind == WR_LOCK_NONE ? "unlock" : "lock");
+    wr_fd *f = s->state;
+    lo = wr_min(lo, bell - 1);
+    hi = wr_min(hi, bell);
+    switch ((enum wr_lock_kind)kind) {
+    case WR_LOCK_SHARED:
+        return set_lock(s, f->readable ? F_RDLCK : F_WRLCK, lo, hi);
+    case WR_LOCK_EXCLUSIVE:
+    case WR_LOCK_MODIFY:
+        return set_lock(s, f->writable ? F_WRLCK : F_RDLCK, lo, hi);
+    case WR_LOCK_NONE:
+        return set_lock(s, F_UNLCK, lo, hi);
+    case WR_LOCK_GATE:
+        return enter_gate(s, f);
+    case WR_LOCK_GATE_NONE:
+        return leave_gate(s, f);
+    case WR_LOCK_BELL_NONE:
+        return f->gates || !s->facts.local ? 0 : set_lock(s, F_UNLCK, bell, first_pass);
+    case WR_LOCK_PASS:
+        return take_pass(s, lo);
+    case WR_LOCK_PASS_NONE:
+        return set_lock(s, F_UNLCK, first_pass + lo, first_pass + hi);
+    }
+    return wr_fail(WEIR_EINVAL, "no such lock");
 }
 
 void wr_lane_init(wr_lane *lane, wr_storage *s, wr_fd *f)

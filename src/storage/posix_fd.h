@@ -21,6 +21,7 @@ typedef struct wr_fd {
     int direct;           /* -1: none */
     _Atomic bool refused; /* the kernel gave us `direct` but moves nothing through it */
     bool readable, writable;
+    int64_t gates; /* how often WR_LOCK_GATE is held */
     int64_t align; /* of offsets and lengths through `direct` */
     int64_t memory_align;
 } wr_fd;
