@@ -152,8 +152,7 @@ enum { WR_BUSY = 2 }; /* somebody holds the range: try again */
 /* Locks a window if nobody holds any of it, or returns WR_BUSY: its range, or, where realms are
  * dealt (`scattered`), every run of its cover, because other aggregators' windows lie between them.
  */
-int wr_port_try_window(wr_port *port, const wr_window *w, enum wr_lock_kind kind,
-                       bool scattered);
+int wr_port_try_window(wr_port *port, const wr_window *w, enum wr_lock_kind kind, bool scattered);
 void wr_port_unlock_window(wr_port *port, const wr_window *w, bool scattered);
 
 #endif

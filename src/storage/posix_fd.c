@@ -174,9 +174,9 @@ static int call_lock(const wr_storage *s, int command, struct flock *range)
 
 static int set_lock(const wr_storage *s, short type, int64_t lo, int64_t hi)
 {
-    return call_lock(s, F_OFD_SETLK,
-                     &(struct flock){
-                         .l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo});
+    return call_lock(
+        s, F_OFD_SETLK,
+        &(struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo});
 }
 
 /* Two who would take one at the same moment as somebody rings: he waits for one more pass. */
@@ -204,8 +204,7 @@ static int enter_gate(const wr_storage *s, wr_fd *f)
 static int leave_gate(const wr_storage *s, wr_fd *f)
 {
     f->gates--;
-    return f->gates || !s->facts.local ? 0
-                                       : set_lock(s, F_UNLCK, bell, first_pass + WR_PASSES);
+    return f->gates || !s->facts.local ? 0 : set_lock(s, F_UNLCK, bell, first_pass + WR_PASSES);
 }
 
 /* The kernel wants a readable descriptor for a shared lock and a writable one for an exclusive one.

@@ -11,7 +11,7 @@
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
-enum { CELLS = 40, CELL = 16, HALF = 8, BYTES = CELLS * CELL };
+enum { CELLS = 40, CELL = 16, HALF = 8, BYTES = CELLS * CELL, SHARES = 2 };
 
 /* Two sides with a world each, or one world and one file for both. */
 typedef struct play {
@@ -27,6 +27,13 @@ typedef struct play {
     int64_t longest_us; /* of a read-modify-write */
 } play;
 
+typedef struct side {
+    play *play;
+    weir_file *file; /* NULL: one of its own */
+    void (*run)(const struct side *s, weir_file *f);
+    int share, shares; /* of those who write */
+} side;
+
 static int64_t now_us(void)
 {
     struct timespec t;
@@ -40,8 +47,9 @@ static void rest(int64_t us)
 }
 
 /* The first half of every cell, the second left out. */
-static void modify(play *p, weir_file *f)
+static void modify(const side *s, weir_file *f)
 {
+    play *p = s->play;
     char data[CELLS * HALF], back[CELLS * HALF];
     weir_pattern *where, *memory;
     CHECK(!weir_pattern_strided(0, CELLS, HALF, CELL, &where));
@@ -51,9 +59,9 @@ static void modify(play *p, weir_file *f)
     for (int64_t i = 0; i < p->rounds; i++) {
         int64_t count, start = now_us();
         memset(data, (int)(1 + i % 100), sizeof data);
-        CHECK_EQUAL((p->together ? weir_file_write_all : weir_file_write)(f, where, memory, data,
-                                                                          &count),
-                    0);
+        CHECK_EQUAL(
+            (p->together ? weir_file_write_all : weir_file_write)(f, where, memory, data, &count),
+            0);
         start = now_us() - start;
         p->longest_us = start > p->longest_us ? start : p->longest_us;
         CHECK_EQUAL(weir_file_read(f, where, memory, back, &count), 0);
@@ -66,39 +74,40 @@ static void modify(play *p, weir_file *f)
     weir_pattern_free(memory);
 }
 
-/* The second half of a cell, another each time. */
-static void write_holes(play *p, weir_file *f)
+static int cell_of(const side *s, int64_t i)
 {
+    return (int)(i * s->shares + s->share) % CELLS;
+}
+
+/* The second half of one of this side's cells, another each time. */
+static void write_holes(const side *s, weir_file *f)
+{
+    play *p = s->play;
     weir_pattern *where[CELLS], *memory;
     int64_t held[CELLS] = {0}, count, back;
     CHECK(!weir_pattern_contiguous(0, HALF, &memory));
     for (int i = 0; i < CELLS; i++)
         CHECK(!weir_pattern_contiguous(i * CELL + HALF, HALF, &where[i]));
     for (int64_t i = 1; !p->over; i++) {
-        int at = (int)(i % CELLS);
+        int at = cell_of(s, i);
         held[at] = i;
         CHECK_EQUAL(weir_file_write(f, where[at], memory, &held[at], &count), 0);
         p->writing = i > CELLS;
         if (p->sleeps && p->writing)
             rest(20000);
-        at = (int)((i * 7 + 3) % CELLS);
+        at = cell_of(s, i * 7 + 3);
         CHECK_EQUAL(weir_file_read(f, where[at], memory, &back, &count), 0);
         CHECK_EQUAL(back, held[at]);
     }
     for (int i = 0; i < CELLS; i++) {
         CHECK_EQUAL(weir_file_read(f, where[i], memory, &back, &count), 0);
-        CHECK_EQUAL(back, held[i]);
+        if (i % s->shares == s->share)
+            CHECK_EQUAL(back, held[i]);
         weir_pattern_free(where[i]);
     }
     weir_pattern_free(memory);
     p->passes = wr_pass_uses(f->port.storage);
 }
-
-typedef struct side {
-    play *play;
-    weir_file *file; /* NULL: one of its own */
-    void (*run)(play *p, weir_file *f);
-} side;
 
 static void rank_body(wr_transport *t, void *user)
 {
@@ -107,7 +116,7 @@ static void rank_body(wr_transport *t, void *user)
     wr_world *w;
     CHECK(!wr_world_open(t, &s->play->tunables, &w));
     CHECK(!wr_file_open(w, s->play->path, WEIR_READ | WEIR_WRITE, s->play->hints, &f));
-    s->run(s->play, f);
+    s->run(s, f);
     CHECK(!weir_file_close(f));
     wr_world_release(w);
 }
@@ -116,27 +125,31 @@ static void *run_side(void *user)
 {
     side *s = user;
     if (s->file)
-        s->run(s->play, s->file);
+        s->run(s, s->file);
     else
         CHECK(!wr_local_run(1, &s->play->tunables, rank_body, s));
     return NULL;
 }
 
-/* Both on a file that this side has opened. */
-static void run_both(play *p, weir_file *f)
+/* All on a file that this side has opened. */
+static void run_all(const side *own, weir_file *f)
 {
-    pthread_t other;
-    side s = {p, f, write_holes};
-    CHECK(!pthread_create(&other, NULL, run_side, &s));
-    modify(p, f);
-    pthread_join(other, NULL);
+    pthread_t other[SHARES];
+    side s[SHARES];
+    for (int i = 0; i < SHARES; i++) {
+        s[i] = (side){own->play, f, write_holes, i, SHARES};
+        CHECK(!pthread_create(&other[i], NULL, run_side, &s[i]));
+    }
+    modify(own, f);
+    for (int i = 0; i < SHARES; i++)
+        pthread_join(other[i], NULL);
 }
 
 static void test_play(play *p)
 {
     static char zeros[BYTES];
     pthread_t other;
-    side a = {p, NULL, p->one_file ? run_both : modify}, b = {p, NULL, write_holes};
+    side a = {p, NULL, p->one_file ? run_all : modify, 0, 1}, b = {p, NULL, write_holes, 0, 1};
     wr_tunables_init(&p->tunables);
     put_file(p->path, p->hints, zeros, sizeof zeros);
     check_within(60);
