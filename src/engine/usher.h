@@ -3,7 +3,10 @@
  * A pass (storage/lock.h) keeps everybody from reading, modifying and writing the file, so it must
  * not stay with somebody who computes. The usher is an errand of the progress thread that gives
  * back what is too old; hired by the first write that could use a pass, it leaves when the file is
- * closed. Where there is no thread, there are no passes. */
+ * closed. Where there is no thread, there are no passes.
+ *
+ * Invariant
+ *   K4  who has a pass waits for nothing, and gives it back without its program's help */
 #ifndef WR_ENGINE_USHER_H
 #define WR_ENGINE_USHER_H
 

@@ -284,6 +284,40 @@ static int is_taken(opened *o, int64_t lo, int64_t hi)
     return code;
 }
 
+/* A pass that another has on a member keeps the whole from being modified there, and only there;
+ * the whole has none itself. */
+static void test_passes(const char *hints)
+{
+    opened whole, one;
+    bool fresh;
+    make_set(hints, 3);
+    set_open(&whole, &set, READ_WRITE, hints);
+    open_well(&one, set.path[1], READ_WRITE, hints);
+    CHECK(!wr_pass_use(whole.storage, &fresh));
+    CHECK(wr_pass_use(one.storage, &fresh));
+    CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, 3 * BYTES), 1);
+    CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, BYTES), 0);
+    CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, BYTES, BYTES + 1), 1);
+    wr_pass_give(one.storage);
+    wr_pass_drop(one.storage);
+    CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, BYTES, 3 * BYTES), 0);
+    CHECK(!wr_pass_use(one.storage, &fresh));
+    CHECK_EQUAL(wr_range_unlock(whole.storage, 0, BYTES), 0);
+    CHECK_EQUAL(is_taken(&one, set.member[1].skip, set.member[1].skip + 1), 1);
+    CHECK_EQUAL(wr_range_unlock(whole.storage, BYTES, 3 * BYTES), 0);
+    CHECK_EQUAL(is_taken(&one, 0, INT64_MAX), 0);
+    for (int i = 0; i < 100 && !wr_pass_use(one.storage, &fresh); i++)
+        CHECK(i < 99);
+    CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, 3 * BYTES), 1);
+    wr_range_give_up(whole.storage, 0, 3 * BYTES);
+    wr_pass_give(one.storage);
+    wr_pass_drop(one.storage);
+    CHECK(wr_pass_use(one.storage, &fresh) && fresh);
+    close_well(&one);
+    close_well(&whole);
+    set_forget(&set);
+}
+
 static void test_locks(const char *hints)
 {
     opened a, b, c;
@@ -411,6 +445,7 @@ int main(void)
     for (int b = 0; b < 4; b++) {
         test_truncated(backends[b]);
         test_missing(backends[b]);
+        test_passes(backends[b]);
         test_locks(backends[b]);
         test_failing_allocations(backends[b]);
         if (b < 3)
