@@ -148,7 +148,7 @@ static void run_all(const side *own, weir_file *f)
 static void test_play(play *p)
 {
     static char zeros[BYTES];
-    pthread_t other;
+    pthread_t other = 0;
     side a = {p, NULL, p->one_file ? run_all : modify, 0, 1}, b = {p, NULL, write_holes, 0, 1};
     wr_tunables_init(&p->tunables);
     put_file(p->path, p->hints, zeros, sizeof zeros);

@@ -12,7 +12,7 @@ static void modify(const char *path, int64_t rounds)
 {
     MPI_File fh;
     MPI_Datatype halves;
-    MPI_Info info = door_info("romio_ds_write=enable;ind_wr_buffer_size=300");
+    MPI_Info info = door_info("romio_ds_write=enable;ind_wr_buffer_size=300;weir_fault=delay:100");
     char data[CELLS * HALF], back[CELLS * HALF];
     CHECK_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, info, &fh));
     MPI_Type_vector(CELLS, HALF, CELL, MPI_BYTE, &halves);
