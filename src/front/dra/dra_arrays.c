@@ -203,7 +203,8 @@ static int look(const char *file, sight *s)
         return wr_dra_fail(WEIR_ENOENT, file, "there is no disk resident array of that name");
     case WR_DRA_UNFINISHED:
         return wr_dra_fail(WEIR_EFORMAT, left,
-                           "the array is incomplete: who created it has not closed it");
+                           "the array is incomplete: who created it has not closed it; renamed it "
+                           "can be opened as it is");
     case WR_DRA_OLD:
         return 0;
     case WR_DRA_ARRAY:
@@ -274,6 +275,19 @@ static int label_whole(const wr_dra *a)
     return wr_dra_agree(code, 0);
 }
 
+/* Of a new array that was not written whole nothing is left: a full disk would stay full. */
+static int close_array(wr_dra *a)
+{
+    if (a->old)
+        return wr_dra_old_close(a->old);
+    if (!a->fresh || !a->failed)
+        return weir_array_close(a->array);
+    int code = weir_array_discard(a->array);
+    wr_dra_state.disk_used -= a->bytes;
+    return code ? code
+                : wr_dra_fail(WEIR_EIO, a->file, "a write to it has failed, so it is not kept");
+}
+
 int wr_dra_close(int handle)
 {
     wr_dra *a = wr_dra_find(handle);
@@ -281,7 +295,7 @@ int wr_dra_close(int handle)
     if (!a)
         return code;
     weir_error error = *weir_error_last();
-    int closed = a->old ? wr_dra_old_close(a->old) : weir_array_close(a->array);
+    int closed = close_array(a);
     if (!closed && *a->made)
         closed = wr_dra_move(a->made, a->file);
     if (!closed && (a->fresh || (a->marked && !a->failed)))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "front/mpiio/door.h"
+#include "weir/weir.h"
 
 /* A code lasts as long as the program, so each class has a few of them, whose texts are set in
  * turn. A class rides in the details as a negative errno. */
@@ -191,6 +192,7 @@ int wr_door_result(wr_door *door, int code)
         wr_error_note_file(door->path, weir_error_last()->offset);
     describe(weir_error_last(), text, sizeof text);
     int result = code_for(class_of(weir_error_last()), text);
+    weir_log("error", text);
     handle(door, result);
     return result;
 }

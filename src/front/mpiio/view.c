@@ -175,7 +175,7 @@ int wr_view_seek(wr_door *door, int64_t from, int64_t offset, int whence, int64_
         int64_t data = door->view ? wr_pattern_data_below(door->view, size) : 0;
         base = (data + door->unit - 1) / door->unit;
     } else if (whence != MPI_SEEK_SET) {
-        return wr_misuse(MPI_ERR_ARG, "seek by %d", whence);
+        return wr_misuse(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR, _END", whence);
     }
     if (!wr_add(base, offset, &base) || base < 0 || !wr_mul(base, door->unit, &base))
         return wr_misuse(MPI_ERR_ARG, "seek to before the view, or beyond 2^63 bytes");
