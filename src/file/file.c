@@ -1,11 +1,8 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/file.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "base/arith.h"
 #include "engine/cold.h"
@@ -23,7 +20,6 @@ typedef struct agreed {
     wr_tunables tunables;
     wr_storage_facts facts;
     int64_t cores;
-    int64_t number; /* by which the file is told from others that are open */
 } agreed;
 
 static int check_mode(int mode)
@@ -63,8 +59,6 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
     bool several = how->members && how->members->count;
     int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
-    if (getrandom(&a->number, sizeof a->number, 0) != sizeof a->number)
-        code = wr_fail_system(errno, how->path, -1, "number");
     if (how->at_once)
         a->tunables.write_behind.which = 0;
     if (!code)
@@ -155,7 +149,6 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     int code = wr_council_tell(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
-    f->pointer.number = a.number;
     if (!code && t->rank) {
         settle(p, &a);
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
@@ -163,6 +156,8 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     code = agree_on_file(f, code);
     f->mode = how->mode;
     p->sole = how->mode & WEIR_SOLE && t->size == 1;
+    if (!code)
+        code = wr_pointer_open(f);
     return code ? code : wr_port_prepare(p, &p->tunables);
 }
 
@@ -193,10 +188,8 @@ static void let_go(weir_file *f)
     wr_map_close(&f->port.map);
     wr_cold_close(f->port.cold);
     f->port.cold = NULL;
-    char beside[WR_PATH];
-    wr_pointer_close(f, beside);
-    if (*beside)
-        unlink(beside);
+    wr_pointer_close(f);
+    wr_pointer_remove(f);
     wr_storage_close(f->port.storage); /* first: what it has under way uses the rest */
     f->port.storage = NULL;
     for (int i = 0; i < 2; i++)
@@ -330,15 +323,13 @@ int weir_file_close(weir_file *file)
         lost = error.code;
     }
     wr_channel_barrier(&file->port.channel, &waiter);
-    char beside[WR_PATH];
-    wr_pointer_close(file, beside);
+    wr_pointer_close(file);
     int code = wr_storage_close(file->port.storage);
     if (lost)
         code = wr_error_raise(&error);
     file->port.storage = NULL;
     code = wr_council_agree(&file->port.channel, code);
-    if (*beside)
-        unlink(beside);
+    wr_pointer_remove(file);
     wr_channel_barrier(&file->port.channel, &waiter);
     log_traffic(file->port.world);
     release(file);

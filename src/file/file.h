@@ -24,8 +24,8 @@ struct weir_request {
 
 /* Of a shared pointer (pointer.h). */
 typedef struct wr_pointer {
-    int file;       /* the small file of several nodes, or -1 */
-    int64_t number; /* in its name: no other open file has it; equal on all ranks */
+    int file;   /* the small file of several nodes, or -1, */
+    char *name; /* and what it is called: rank 0's name for it; or NULL */
 } wr_pointer;
 
 struct weir_file {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/arith.h"
@@ -32,6 +33,20 @@ static bool on_board(const weir_file *f)
     return f->port.world->transport->nodes == 1;
 }
 
+/* Rank 0's name for it, from the root: ranks may have other names for the file, and change folders. */
+static int make_name(const weir_file *f, char name[WR_PATH])
+{
+    char folder[WR_PATH] = "";
+    const char *path = f->port.storage->path;
+    unsigned long long number;
+    if (getrandom(&number, sizeof number, 0) != sizeof number ||
+        (*path != '/' && !getcwd(folder, WR_PATH - 1)))
+        return wr_fail_system(errno, path, -1, "name a pointer for");
+    int length =
+        snprintf(name, WR_PATH, "%s%s%s.pointer-%016llx", folder, *folder ? "/" : "", path, number);
+    return length < WR_PATH ? 0 : wr_fail(WEIR_ERANGE, "the name of the file is too long");
+}
+
 void wr_pointer_init(weir_file *f)
 {
     f->pointer.file = -1;
@@ -39,22 +54,38 @@ void wr_pointer_init(weir_file *f)
         memset(board_of(f), 0, sizeof(board));
 }
 
-static int name_of(const weir_file *f, char out[WR_PATH])
+int wr_pointer_open(weir_file *f)
 {
-    int length = snprintf(out, WR_PATH, "%s.pointer-%016llx", f->port.storage->path,
-                          (unsigned long long)f->pointer.number);
-    return length < WR_PATH ? 0 : wr_fail(WEIR_ERANGE, "the name of the file is too long");
+    char name[WR_PATH] = "";
+    int code = 0;
+    if (on_board(f))
+        return 0;
+    f->pointer.name = wr_alloc(WR_PATH);
+    if (!f->pointer.name)
+        code = WEIR_ENOMEM;
+    if (!code && f->port.world->transport->rank == 0)
+        code = make_name(f, name);
+    code = wr_council_agree(&f->port.channel, code);
+    if (!code)
+        code = wr_council_tell(&f->port.channel, name, WR_PATH);
+    if (!code && f->pointer.name)
+        memcpy(f->pointer.name, name, WR_PATH);
+    return code;
 }
 
-void wr_pointer_close(weir_file *f, char beside[WR_PATH])
+void wr_pointer_close(weir_file *f)
 {
     if (f->pointer.file >= 0)
         close(f->pointer.file);
     f->pointer.file = -1;
-    *beside = '\0';
-    if (f->port.storage && !on_board(f) && f->port.world->transport->rank == 0 &&
-        name_of(f, beside))
-        *beside = '\0';
+}
+
+void wr_pointer_remove(weir_file *f)
+{
+    if (f->pointer.name && *f->pointer.name && f->port.world->transport->rank == 0)
+        unlink(f->pointer.name);
+    wr_free(f->pointer.name);
+    f->pointer.name = NULL;
 }
 
 /* Moves the pointer of a view, or sets it. */
@@ -103,12 +134,10 @@ static int lock_file(int file, short how)
 /* Bytes that are not there yet are zeros. */
 static int change_in_file(weir_file *f, change *c)
 {
-    char name[WR_PATH];
+    const char *name = f->pointer.name;
     slot s = {0};
     off_t at = c->view % WR_POINTER_VIEWS * (off_t)sizeof s;
-    int code = name_of(f, name);
-    if (code)
-        return code;
+    int code = 0;
     if (f->pointer.file < 0)
         f->pointer.file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (f->pointer.file < 0)

@@ -15,9 +15,14 @@ enum { WR_POINTER_VIEWS = 16 };
 /* Local. Rank 0 does so before the others go on. */
 void wr_pointer_init(weir_file *file);
 
-/* Local. `beside` becomes the name of what this rank is to remove when nobody uses it any more, or
- * empty. */
-void wr_pointer_close(weir_file *file, char beside[WR_PATH]);
+/* [collective] Between nodes: what the small file will be called. All ranks fail alike. */
+int wr_pointer_open(weir_file *file);
+
+/* Local. */
+void wr_pointer_close(weir_file *file);
+
+/* Local, when nobody uses it any more: rank 0 takes the small file away. */
+void wr_pointer_remove(weir_file *file);
 
 /* [any rank] Moves it, and says where it was. WEIR_EDISAGREE: other ranks are WR_POINTER_VIEWS
  * views ahead. */

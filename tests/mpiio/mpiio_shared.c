@@ -1,6 +1,7 @@
 /* The shared pointer with all ranks at it at once: every record is in the file once, whole, those
  * of a rank in the order it wrote them; ordered records are in the order of ranks, whoever comes
  * last. On one node and as if on several. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,32 @@ static void read_all_words(MPI_File fh, bool ordered)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Whoever is in another folder when it first uses the pointer finds the same one. */
+static void test_folder(MPI_File fh)
+{
+    char here[1000];
+    int32_t word = door_rank;
+    MPI_Offset at = -1;
+    CHECK(getcwd(here, sizeof here));
+    if (door_rank == 1)
+        CHECK(!chdir("/"));
+    CHECK_OK(MPI_File_write_shared(fh, &word, 1, MPI_INT32_T, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_get_position_shared(fh, &at));
+    CHECK_EQUAL(at, 4 * door_ranks);
+    CHECK(!chdir(here));
+}
+
+static void check_nothing_left(const char *path)
+{
+    glob_t found;
+    char pattern[1000];
+    snprintf(pattern, sizeof pattern, "%s.pointer-*", path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
+    globfree(&found);
+}
+
 /* A position belongs to its view; no file is left behind. */
 static void test_views(MPI_File fh)
 {
@@ -145,8 +172,10 @@ static void run(MPI_Comm comm, const char *hints)
     MPI_File fh;
     MPI_Info info = door_info(hints);
     const int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
-    CHECK_OK(MPI_File_open(comm, door_path("shared"), amode, info, &fh));
+    const char *path = door_path("shared");
+    CHECK_OK(MPI_File_open(comm, path, amode, info, &fh));
     MPI_Info_free(&info);
+    test_folder(fh);
     for (int pieces = 0; pieces < 2; pieces++)
         for (int ordered = 0; ordered < 2; ordered++) {
             check_within(SECONDS);
@@ -162,6 +191,7 @@ static void run(MPI_Comm comm, const char *hints)
                 door_ranks > 1 ? MPI_ERR_NOT_SAME : MPI_SUCCESS);
     CHECK_CLASS(MPI_File_seek_shared(fh, -1, MPI_SEEK_SET), MPI_ERR_ARG);
     CHECK_OK(MPI_File_close(&fh));
+    check_nothing_left(path);
 }
 
 static void test_sequential(void)

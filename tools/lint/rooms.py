@@ -14,8 +14,8 @@ CLI = r"src/front/cli/"
 LAWS = [
     (r"\b(?:secure_getenv|getenv|environ|__environ)\b", r"src/base/tunables[^/]*\.c$",
      "only the tunables table reads the environment"),
-    # DRA and EAF have calls that print, which is what these are for
-    (CALL % "v?f?printf|puts|putchar|perror", CLI + r"|src/front/(?:dra|eaf)/",
+    # EAF has a call that prints, which is what it is for
+    (CALL % "v?f?printf|puts|putchar|perror", CLI + r"|src/front/eaf/eaf\.c$",
      "the library never prints"),
     (CALL % "v?dprintf", CLI + r"|src/base/log\.c$", "only the log sink prints"),
     (CALL % "exit|_exit|_Exit|quick_exit|abort|P?MPI_Abort", CLI, "the library never exits"),

@@ -14,7 +14,8 @@ static int64_t places = FIRST_BUCKETS;                /* a power of two */
 
 /* Given up, to be freed when they are over. */
 static weir_request **adopted;
-static int64_t adopted_count, adopted_room;
+static _Atomic int64_t adopted_count;
+static int64_t adopted_room;
 
 static int64_t place_of(MPI_Request handle)
 {
@@ -66,19 +67,22 @@ static int keep_on(void *unused, int complete)
     return MPI_SUCCESS;
 }
 
-/* Frees those that are over. */
+/* Frees those that are over. Looking at one may call a user's function: not with the lock held. */
 static void reap(void)
 {
     pthread_mutex_lock(&lock);
-    for (int64_t i = 0; i < adopted_count;) {
-        int over = 0;
-        weir_test(&adopted[i], &over, NULL);
-        if (over)
-            adopted[i] = adopted[--adopted_count];
-        else
-            i++;
-    }
+    weir_request **list = adopted;
+    int64_t count = adopted_count;
+    adopted = NULL;
+    adopted_count = adopted_room = 0;
     pthread_mutex_unlock(&lock);
+    for (int64_t i = 0; i < count; i++) {
+        int over = 0;
+        weir_test(&list[i], &over, NULL);
+        if (!over)
+            wr_tokens_adopt(list[i]);
+    }
+    wr_free(list);
 }
 
 int wr_token_new(wr_door *door, wr_token **out)

@@ -117,8 +117,11 @@ WR_BOTH_NAMES(Test)
 WR_DOOR int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     wr_token *t = ours(request);
-    if (!t)
+    if (!t) {
+        if (any_alive())
+            weir_progress_poll();
         return THEIRS(Request_get_status)(request, flag, status);
+    }
     *flag = wr_token_look(t);
     if (*flag)
         wr_status_set(status, t->bytes);
