@@ -33,7 +33,7 @@ static bool on_board(const weir_file *f)
     return f->port.world->transport->nodes == 1;
 }
 
-/* Rank 0's name for it, from the root: ranks may have other names for the file, and change folders. */
+/* Rank 0's name for it, from the root: ranks may call the file otherwise, and change folders. */
 static int make_name(const weir_file *f, char name[WR_PATH])
 {
     char folder[WR_PATH] = "";
