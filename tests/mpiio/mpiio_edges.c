@@ -71,6 +71,18 @@ static void nothing_at_all(door_order *o, int form)
     CHECK_EQUAL(at, 70);
 }
 
+/* Rank 0 has none; of collective accesses all hear of it. */
+static void without_buffer(door_order *o)
+{
+    char data[4] = "abc";
+    bool fails = o->together || door_rank == 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    o->count = 4;
+    o->offset = 0;
+    o->buffer = door_rank == 0 ? NULL : data;
+    CHECK_CLASS(door_transfer(fh, o, MPI_STATUS_IGNORE), fails ? MPI_ERR_BUFFER : MPI_SUCCESS);
+}
+
 /* Every rank reads 100 bytes; with the shared pointer one after the other. */
 static void across_the_end(door_order *o, int form)
 {
@@ -133,6 +145,8 @@ int main(int argc, char **argv)
             if (!o.write)
                 across_the_end(&o, form);
             without_data(&o, form);
+            if (!o.write && form == BLOCKING)
+                without_buffer(&o);
             count++;
         }
     CHECK_EQUAL(count, 2 * (12 + 6 + 10)); /* blocking, split and nonblocking, of two counts */

@@ -126,7 +126,8 @@ static int refuse(const wr_conversion *c, const wr_signature *kind, int64_t elem
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length;
     PMPI_Type_get_name(kind->kind.type, name, &length);
-    return wr_misuse(MPI_ERR_CONVERSION, "element %lld, %d bytes of %s, has no counterpart in %s",
+    return wr_misuse(MPI_ERR_CONVERSION,
+                     "element %lld, %d bytes of %s, has a value or type that %s has not",
                      (long long)element, kind->kind.memory, name, c->rep->name);
 }
 

@@ -55,6 +55,17 @@ void wr_ready_release(wr_door *door, wr_ready *r)
     weir_pattern_free(old);
 }
 
+/* No buffer at all; with MPI_BOTTOM, which may be the same, types have addresses. */
+static bool lacks_buffer(const wr_order *o, const wr_type *type)
+{
+    enum { FIRST_PAGE = 4096 };
+    int64_t lo, hi;
+    if (o->buffer || o->count == 0 || type->size == 0)
+        return false;
+    weir_pattern_bounds(type->pattern, &lo, &hi);
+    return lo > -FIRST_PAGE && lo < FIRST_PAGE;
+}
+
 /* How many bytes of the file it is about, and where they are in memory. */
 static int measure(wr_door *door, const wr_order *o, wr_ready *r, int64_t *bytes)
 {
@@ -63,6 +74,8 @@ static int measure(wr_door *door, const wr_order *o, wr_ready *r, int64_t *bytes
     int code = check_order(door, o);
     if (!code)
         code = wr_type_get(o->datatype, &type);
+    if (!code && lacks_buffer(o, type))
+        code = wr_misuse(MPI_ERR_BUFFER, "no buffer for %lld items", (long long)o->count);
     if (!code && wr_datarep_converts(door->datarep))
         code = wr_detour_new(door->datarep, o->buffer, o->count, o->datatype, &r->detour);
     if (code)
