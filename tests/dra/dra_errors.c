@@ -3,6 +3,7 @@
 #include <dra.h>
 #include <fcntl.h>
 #include <ga.h>
+#include <glob.h>
 #include <macdecls.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #include "weir/error.h"
 
 enum { N = 40, BIG = 400 };
+
+int NDRA_Create_config(int type, int ndim, dra_size_t dims[], char *name, char *filename, int mode,
+                       dra_size_t reqdims[], int numfiles, int ioprocs, int *d_a);
 
 static dra_size_t unknown[2] = {-1, -1};
 
@@ -303,6 +307,84 @@ static void test_scratch(void)
     GA_Destroy(g_a);
 }
 
+/* How many files have such a name; the same on all ranks. */
+static long count_files(const char *pattern)
+{
+    glob_t found = {0};
+    GA_Sync();
+    long count = glob(pattern, 0, NULL, &found) ? 0 : (long)found.gl_pathc;
+    globfree(&found);
+    GA_Sync();
+    return count;
+}
+
+/* An array of 3 x 3 as GA's own library writes it, in as many files. */
+static void make_old(const char *file, int files)
+{
+    char path[320], text[80];
+    snprintf(path, sizeof path, "%s.info", file);
+    snprintf(text, sizeof text, "2 3 3 %d 0 3 %d %d %d\nolder\n", C_DBL, files > 1 ? 1 : 3, files,
+             files);
+    overwrite(path, text);
+    memset(text, 'x', sizeof text);
+    text[files > 1 ? 24 : 72] = 0;
+    for (int i = 0; i < files; i++) {
+        snprintf(path, sizeof path, files > 1 ? "%s.%d" : "%s", file, i);
+        overwrite(path, text);
+    }
+}
+
+/* A new array in place of an old one, from the scratch folder or from beside it; a set keeps its
+ * disks. */
+static void replace(int old_files, int files, int scratch)
+{
+    int d_a, g_a = make(C_DBL, N, N);
+    dra_size_t dims[] = {N, N};
+    char *file = dra_path("replaced"), around[320], here[400], disks[900];
+    make_old(file, old_files);
+    CHECK(getcwd(here, sizeof here) != NULL);
+    snprintf(disks, sizeof disks, "%s/dra-disk-1:%s/dra-disk-2", here, here);
+    setenv("WEIR_DISKS", disks, 1);
+    if (scratch)
+        setenv("WEIR_DRA_SCRATCH", "/dev/shm", 1);
+    fill(g_a, 9);
+    DRA_OK(NDRA_Create_config(C_DBL, 2, dims, "new", file, DRA_RW, unknown, files, 0, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    unsetenv("WEIR_DRA_SCRATCH");
+    unsetenv("WEIR_DISKS");
+    check_array(file, g_a, 9);
+    snprintf(around, sizeof around, "%s*", file);
+    CHECK_EQUAL(count_files(around), 2); /* it and its label */
+    CHECK_EQUAL(count_files("dra-disk-[12]/*"), files > 1 ? files : 0);
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    CHECK_EQUAL(count_files(around), 0);
+    GA_Destroy(g_a);
+}
+
+/* The new array has no room where the old one is: that one stays, and both can be found. */
+static void test_no_room(char *folder)
+{
+    int d_a, g_a = make(C_DBL, BIG, BIG);
+    char file[300], left[340], *name = dra_path("no-room");
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    make_old(file, 1);
+    setenv("WEIR_DRA_SCRATCH", "/dev/shm", 1);
+    DRA_OK(create(file, C_DBL, BIG, BIG, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    snprintf(left, sizeof left, "/dev/shm/%s.", name);
+    DRA_FAILS(DRA_Close(d_a), WEIR_ENOSPC, left);
+    unsetenv("WEIR_DRA_SCRATCH");
+    snprintf(left, sizeof left, "/dev/shm/%s.*", name);
+    CHECK_EQUAL(count_files(left), 1);
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    snprintf(left, sizeof left, "rm /dev/shm/%s.*", name);
+    CHECK(dra_rank || system(left) == 0);
+    GA_Destroy(g_a);
+}
+
 /* What programs forget is done for them. */
 static void test_forgotten(void)
 {
@@ -325,7 +407,7 @@ static void test_forgotten(void)
 static void remove_left(void)
 {
     if (dra_rank == 0)
-        CHECK(system("rm -rf dra-*-faults* dra-*-marked*") == 0);
+        CHECK(system("rm -rf dra-*-faults* dra-*-marked* dra-disk-[12]") == 0);
     GA_Sync();
 }
 
@@ -339,11 +421,15 @@ int main(int argc, char **argv)
     test_damage();
     test_scratch();
     test_forgotten();
+    for (int i = 0; i < 8; i++)
+        replace(i & 1 ? 3 : 1, i & 2 ? 4 : 1, i & 4);
     test_marked();
     test_faults("eio", WEIR_EIO);
     test_faults("enospc", WEIR_ENOSPC);
-    if (argc > 1)
+    if (argc > 1) {
+        test_no_room(argv[1]);
         test_full(argv[1]);
+    }
     DRA_OK(DRA_Terminate());
     remove_left();
     check_within(0);

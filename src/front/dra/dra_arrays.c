@@ -135,8 +135,8 @@ static int spread(const wr_dra_order *o, weir_array_info *info)
 static int make(wr_dra *a, const wr_dra_order *o)
 {
     char hints[WR_DRA_HINTS + 32], disks[1024];
-    const char *disk[64];
-    weir_array_options options = {.overwrite = 1, .disk = disk};
+    const char *disk[WR_DRA_DISKS];
+    weir_array_options options = {.overwrite = 1};
     weir_array_info info = {.type = a->type, .dimensions = a->dimensions};
     memcpy(info.shape, a->shape, sizeof a->shape);
     info.columns = wr_dra_by_columns(o, weir_type_bytes(a->type), wr_dra_state.memory);
@@ -146,11 +146,7 @@ static int make(wr_dra *a, const wr_dra_order *o)
                  *wr_dra_state.hints ? ";" : "", o->io_ranks);
     int code = spread(o, &info);
     if (!code && info.members)
-        code = weir_tunable_get(NULL, "disks", disks, sizeof disks);
-    if (!code && info.members && *disks)
-        for (char *rest = NULL, *d = strtok_r(disks, ":", &rest); d && options.disks < 64;
-             d = strtok_r(NULL, ":", &rest))
-            disk[options.disks++] = d;
+        code = wr_dra_disks(disks, sizeof disks, &options, disk);
     if (!code && wr_dra_state.rank == 0)
         code = wr_dra_place(a->file, a->made);
     code = wr_dra_agree(code, 0);
@@ -308,7 +304,7 @@ static void remove_old(const char *file)
 {
     char left[WR_DRA_PATH];
     if (wr_dra_state.rank == 0 && wr_dra_look(file, left) == WR_DRA_OLD)
-        wr_dra_old_remove(file);
+        wr_dra_old_remove(file, false);
 }
 
 int wr_dra_delete(int handle)

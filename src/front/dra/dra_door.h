@@ -21,6 +21,7 @@ enum {
     WR_DRA_FIRST = -5000,  /* handles count from here, as they always did */
     WR_DRA_INVALID = -333, /* the request that is none */
     WR_DRA_HINTS = 160,
+    WR_DRA_DISKS = 64,
     WR_DRA_RW = -1,
     WR_DRA_W = -2,
     WR_DRA_R = -3
@@ -155,7 +156,10 @@ enum wr_dra_kind wr_dra_look(const char *file, char left[WR_DRA_PATH]);
 /* Where a new array is to be made: "" if under its own name. [local] */
 int wr_dra_place(const char *file, char made[WR_DRA_PATH]);
 
-/* Moves an array that is closed to its own name, over what has it. */
+/* Logical disks for a new set, if the user has any; `text` is what they point into. [local] */
+int wr_dra_disks(char *text, size_t room, weir_array_options *options, const char **disk);
+
+/* Moves an array that is closed to its own name, over what has it. An error says where it is. */
 int wr_dra_move(const char *made, const char *file);
 
 /* --- dra_old.c --- */
@@ -163,8 +167,9 @@ int wr_dra_move(const char *made, const char *file);
 int wr_dra_old_open(const char *file, wr_dra *out);
 int wr_dra_old_close(struct wr_dra_old *old);
 
-/* Removes the files of an old array. [local] */
-void wr_dra_old_remove(const char *file);
+/* Removes the files of an old array, but for the one of its own name if that is `replaced` already.
+ * [local] */
+void wr_dra_old_remove(const char *file, bool replaced);
 
 /* As wr_dra_start_boxes; out has room for the requests of all files. */
 int wr_dra_old_files(const struct wr_dra_old *old);

@@ -152,20 +152,36 @@ int wr_dra_place(const char *file, char made[WR_DRA_PATH])
     return 0;
 }
 
-/* To another file system: by all ranks, as an array. */
+int wr_dra_disks(char *text, size_t room, weir_array_options *options, const char **disk)
+{
+    int code = weir_tunable_get(NULL, "disks", text, room);
+    options->disk = disk;
+    for (char *rest = NULL, *d = code ? NULL : strtok_r(text, ":", &rest);
+         d && options->disks < WR_DRA_DISKS; d = strtok_r(NULL, ":", &rest))
+        disk[options->disks++] = d;
+    return code;
+}
+
+/* [collective] By all ranks, as an array; what was copied is removed. */
 static int copy(const char *made, const char *file)
 {
     const wr_dra_door *door = &wr_dra_state;
+    char text[1024];
+    const char *disk[WR_DRA_DISKS];
     weir_array *from, *to;
-    const weir_array_options options = {.overwrite = 1};
+    weir_array_options options = {.overwrite = 1};
     int code = weir_array_open(door->comm, made, WEIR_READ, NULL, &from);
     if (code)
         return code;
     weir_array_info info = *weir_array_get_info(from);
-    code = weir_array_create(door->comm, file, &info, &options, NULL, &to);
+    if (info.members)
+        code = wr_dra_agree(wr_dra_disks(text, sizeof text, &options, disk), 0);
+    if (!code)
+        code = weir_array_create(door->comm, file, &info, &options, NULL, &to);
     if (code) {
+        weir_error error = *weir_error_last();
         weir_array_close(from);
-        return code;
+        return weir_error_raise(&error);
     }
     code = weir_array_copy(from, to, wr_dra_budget());
     weir_error error = *weir_error_last();
@@ -178,19 +194,84 @@ static int copy(const char *made, const char *file)
     return code ? code : weir_array_remove(door->comm, made);
 }
 
-int wr_dra_move(const char *made, const char *file)
+/* What is in a folder's way is set aside for that moment: a rename does not replace it. */
+static int put(const char *made, const char *file)
+{
+    char aside[WR_DRA_PATH];
+    const bool blocked = is_folder(made) && exists(file);
+    if (blocked && (!path_of(made, ".aside", aside) || rename(file, aside)))
+        return wr_dra_fail_system(file, "set the older array aside");
+    if (rename(made, file)) {
+        int code = wr_dra_fail_system(file, "move the array to its name");
+        if (blocked)
+            rename(aside, file);
+        return code;
+    }
+    if (blocked)
+        unlink(aside);
+    return 0;
+}
+
+/* Whether only a copy will do: from one file system to another, where a folder is to be replaced,
+ * and of a set whose disks are named from where it is. */
+static bool is_far(const char *made, const char *file)
+{
+    char folder[WR_DRA_PATH];
+    struct stat here, there;
+    const bool beside = !strncmp(made, file, strlen(file));
+    snprintf(folder, sizeof folder, "%s", file);
+    char *slash = strrchr(folder, '/');
+    snprintf(slash ? slash + 1 : folder, 2, ".");
+    return is_folder(file) || (is_folder(made) && !beside) || stat(made, &here) ||
+           stat(folder, &there) || here.st_dev != there.st_dev;
+}
+
+/* How an array gets to its name: what rank 0 sees. */
+typedef struct way {
+    bool old, far;
+    char from[WR_DRA_PATH]; /* where it is then, but for its name; "": it has that */
+} way;
+
+static way find_way(const char *made, const char *file)
 {
     char left[WR_DRA_PATH];
-    int64_t far = 0;
+    way w = {.old = wr_dra_look(file, left) == WR_DRA_OLD, .far = is_far(made, file)};
+    if (!w.far)
+        snprintf(w.from, sizeof w.from, "%s", made);
+    else if (w.old) /* whose file no array may overwrite */
+        snprintf(w.from, sizeof w.from, "%.1500s.new-%ld", file, (long)getpid());
+    return w;
+}
+
+static int say_where(int code, const char *made, const char *file)
+{
+    weir_error error = *weir_error_last();
+    char text[WEIR_ERROR_TEXT];
+    snprintf(text, sizeof text, "%s", error.text);
+    snprintf(error.text, sizeof error.text,
+             "the new array is here, for it cannot be moved to %.100s: %.100s", file, text);
+    const size_t length = strlen(made), room = sizeof error.file - 1;
+    snprintf(error.file, sizeof error.file, "%s", length > room ? made + length - room : made);
+    return code ? weir_error_raise(&error) : 0;
+}
+
+/* The old array goes last: until the new one has its name, both are there. */
+int wr_dra_move(const char *made, const char *file)
+{
+    way w = {0};
+    if (wr_dra_state.rank == 0)
+        w = find_way(made, file);
+    MPI_Bcast(&w, sizeof w, MPI_BYTE, 0, wr_dra_state.comm);
     int code = 0;
+    if (w.far)
+        code = say_where(copy(made, *w.from ? w.from : file), made, file);
+    if (code)
+        return code;
     if (wr_dra_state.rank == 0) {
-        if (wr_dra_look(file, left) == WR_DRA_OLD)
-            wr_dra_old_remove(file);
-        far = is_folder(made) || is_folder(file) || rename(made, file);
-        if (far && errno != EXDEV && !is_folder(made) && !is_folder(file))
-            code = wr_dra_fail_system(made, "move the array to its name");
+        if (*w.from)
+            code = say_where(put(w.from, file), w.from, file);
+        if (!code && w.old)
+            wr_dra_old_remove(file, true);
     }
-    code = wr_dra_agree(code, 0);
-    MPI_Bcast(&far, 1, MPI_INT64_T, 0, wr_dra_state.comm);
-    return code || !far ? code : copy(made, file);
+    return wr_dra_agree(code, 0);
 }

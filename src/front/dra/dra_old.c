@@ -197,13 +197,13 @@ int wr_dra_old_close(wr_dra_old *o)
     return code;
 }
 
-void wr_dra_old_remove(const char *file)
+void wr_dra_old_remove(const char *file, bool replaced)
 {
     wr_dra_old o = {0};
     char path[WR_DRA_PATH];
     if (look(file, &o))
         return;
-    for (int i = 0; i < o.files; i++) {
+    for (int i = 0; i < o.files && (o.files > 1 || !replaced); i++) {
         name_file(file, o.files, i, path);
         unlink(path);
     }
