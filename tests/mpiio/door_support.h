@@ -13,6 +13,9 @@
 
 extern int door_rank, door_ranks;
 
+/* MPI_STATUSES_IGNORE; of MPICH's own, a number, gcc says that it has no room for statuses. */
+extern MPI_Status *const door_no_statuses;
+
 /* [collective] MPI_Init, who we are, and a check that MPI_File_* is the door's. */
 void door_begin(int *argc, char ***argv);
 

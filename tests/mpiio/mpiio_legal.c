@@ -103,7 +103,7 @@ static void wait_for_both(bool write)
         if (first()) {
             both[turn] = post();
             both[1 - turn] = start(0, write);
-            CHECK_OK(MPI_Waitall(2, both, MPI_STATUSES_IGNORE));
+            CHECK_OK(MPI_Waitall(2, both, door_no_statuses));
         } else {
             send();
             finish(start(0, write));
@@ -150,7 +150,7 @@ static void cross_files(bool write)
     MPI_Request requests[2];
     for (int i = 0; i < 2; i++)
         requests[i] = start(first() ? i : 1 - i, write);
-    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    CHECK_OK(MPI_Waitall(2, requests, door_no_statuses));
 }
 
 /* One is in a blocking call on a file while the other waits for the other file. */
