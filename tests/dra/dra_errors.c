@@ -5,20 +5,40 @@
 #include <ga.h>
 #include <glob.h>
 #include <macdecls.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "dra/dra_support.h"
 #include "weir/dra.h"
-#include "weir/error.h"
+#include "weir/weir.h"
 
 enum { N = 40, BIG = 400 };
 
 int NDRA_Create_config(int type, int ndim, dra_size_t dims[], char *name, char *filename, int mode,
                        dra_size_t reqdims[], int numfiles, int ioprocs, int *d_a);
+
+/* Linked in its place, to fail. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_weir_pattern_copy(const weir_pattern *from, const void *source, const weir_pattern *to,
+                             void *target);
+int __wrap_weir_pattern_copy(const weir_pattern *from, const void *source, const weir_pattern *to,
+                             void *target);
+
+static bool copies_fail;
+
+int __wrap_weir_pattern_copy(const weir_pattern *from, const void *source, const weir_pattern *to,
+                             void *target)
+{
+    const weir_error error = {.code = WEIR_ENOMEM, .text = "told to fail"};
+    return copies_fail ? weir_error_raise(&error)
+                       : __real_weir_pattern_copy(from, source, to, target);
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static dra_size_t unknown[2] = {-1, -1};
 
@@ -190,11 +210,29 @@ static void test_damage(void)
     DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, info);
     overwrite(info, "2 100 100 1004 1 10 10 1 1\nname\n");
     DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, "cut short");
+    overwrite(info, "2 1000000 1000000 1004 0 1 1 4 4\nname\n");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, info);
+    overwrite(info, "3 999999999999 999999999 999999999 1004 0 9999999 9999999 9999999 1 1\n");
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, info);
     if (dra_rank == 0) {
         unlink(info);
         unlink(file);
     }
     GA_Destroy(g_a);
+}
+
+/* Arrays that Weir has and GA does not. */
+static void test_foreign(void)
+{
+    int d_a;
+    char *file = dra_path("foreign");
+    weir_array *array;
+    const weir_array_info info = {
+        .type = WEIR_F8, .dimensions = 8, .shape = {1, 1, 1, 1, 1, 1, 1, 2}};
+    CHECK(!weir_array_create(MPI_COMM_WORLD, file, &info, NULL, NULL, &array));
+    CHECK(!weir_array_close(array));
+    DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EUNSUPPORTED, "of 8 dimensions");
+    CHECK(!weir_array_remove(MPI_COMM_WORLD, file));
 }
 
 /* The k-th transfer fails, for every k until none does: all ranks are told, the array gets no name,
@@ -248,7 +286,7 @@ static void test_marked(void)
     DRA_OK(DRA_Open(file, DRA_RW, &d_a));
     unsetenv("WEIR_FAULT");
     DRA_FAILS(write_whole(g_a, d_a), WEIR_EIO, file);
-    DRA_Close(d_a);
+    DRA_FAILS(DRA_Close(d_a), WEIR_EIO, "has failed");
     DRA_OK(DRA_Terminate());
     DRA_OK(DRA_Init(-1, -1, -1, -1));
     DRA_FAILS(DRA_Open(file, DRA_R, &d_a), WEIR_EFORMAT, "incomplete");
@@ -258,6 +296,75 @@ static void test_marked(void)
     DRA_OK(DRA_Open(file, DRA_R, &d_a));
     DRA_OK(DRA_Delete(d_a));
     GA_Destroy(g_a);
+}
+
+/* Whether the label beside a file says so. */
+static bool is_writing(const char *file)
+{
+    char path[300], text[100] = "";
+    snprintf(path, sizeof path, "%s.dra", file);
+    int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, text, sizeof text - 1) > 0 && !close(fd));
+    return strstr(text, "state writing") != NULL;
+}
+
+/* Where the label cannot be written nothing is; where it can later on, it is. */
+static void test_label(void)
+{
+    int d_a, request, g_a = make(C_DBL, N, N);
+    char *file = dra_path("label"), blocked[300];
+    snprintf(blocked, sizeof blocked, "%s.dra-new", file);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(DRA_Close(d_a));
+    DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+    CHECK(dra_rank || !mkdir(blocked, 0777));
+    DRA_FAILS(NDRA_Write(g_a, d_a, &request), WEIR_EIO, "label");
+    CHECK(dra_rank || !rmdir(blocked));
+    CHECK(!is_writing(file));
+    DRA_OK(write_whole(g_a, d_a));
+    CHECK(is_writing(file));
+    GA_Sync();
+    DRA_OK(DRA_Close(d_a));
+    CHECK(!is_writing(file));
+    DRA_OK(DRA_Open(file, DRA_R, &d_a));
+    DRA_OK(DRA_Delete(d_a));
+    GA_Destroy(g_a);
+}
+
+static int make_cyclic(void)
+{
+    int g_a = GA_Create_handle(), dims[] = {N, N}, block[] = {7, 5};
+    GA_Set_data(g_a, 2, dims, C_DBL);
+    GA_Set_block_cyclic(g_a, block);
+    CHECK(GA_Allocate(g_a));
+    return g_a;
+}
+
+/* The last rank cannot prepare what it is to write: it writes nothing, rather than anything. */
+static void test_staging(void)
+{
+    int d_a, request, g_a = make_cyclic(), plain = make(C_DBL, N, N);
+    int lo[] = {0, 0}, hi[] = {N - 1, N - 1}, ld[] = {N};
+    dra_size_t dlo[] = {0, 0}, dhi[] = {N - 1, N - 1};
+    char *file = dra_path("staging");
+    static double got[N * N];
+    fill(plain, 5);
+    fill(g_a, 7);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(plain, d_a));
+    copies_fail = dra_rank == dra_ranks - 1;
+    DRA_OK(NDRA_Write_section(1, g_a, lo, hi, d_a, dlo, dhi, &request));
+    DRA_FAILS(DRA_Wait(request), WEIR_ENOMEM, "told");
+    copies_fail = false;
+    DRA_OK(read_whole(plain, d_a));
+    NGA_Get(plain, lo, hi, got, ld);
+    for (int i = 0; i < N * N; i++)
+        CHECK(got[i] == 5 || (dra_ranks > 1 && got[i] == 7));
+    GA_Sync();
+    DRA_FAILS(DRA_Close(d_a), WEIR_EIO, "not kept");
+    CHECK(access(file, F_OK) != 0);
+    GA_Destroy(g_a);
+    GA_Destroy(plain);
 }
 
 static void test_full(char *folder)
@@ -419,11 +526,14 @@ int main(int argc, char **argv)
     DRA_OK(DRA_Init(-1, -1, -1, -1));
     test_arguments();
     test_damage();
+    test_foreign();
     test_scratch();
     test_forgotten();
     for (int i = 0; i < 8; i++)
         replace(i & 1 ? 3 : 1, i & 2 ? 4 : 1, i & 4);
     test_marked();
+    test_label();
+    test_staging();
     test_faults("eio", WEIR_EIO);
     test_faults("enospc", WEIR_ENOSPC);
     if (argc > 1) {

@@ -231,7 +231,7 @@ static int open_array(wr_dra *a, const sight *s)
         weir_array_close(a->array);
         return wr_dra_fail(WEIR_EUNSUPPORTED, a->file,
                            "an array of %d dimensions and type %s, which GA does not have",
-                           info->dimensions, weir_type_name(a->type));
+                           a->dimensions, weir_type_name(a->type));
     }
     memcpy(a->shape, info->shape, sizeof a->shape);
     snprintf(a->name, sizeof a->name, "%s", s->label.name);
@@ -294,7 +294,10 @@ int wr_dra_close(int handle)
     int closed = close_array(a);
     if (!closed && *a->made)
         closed = wr_dra_move(a->made, a->file);
-    if (!closed && (a->fresh || (a->marked && !a->failed)))
+    if (!closed && a->marked && a->failed)
+        closed = wr_dra_fail(WEIR_EIO, a->file,
+                             "a write to it has failed, so it is left marked as incomplete");
+    if (!closed && (a->fresh || a->marked))
         closed = label_whole(a);
     forget(a);
     return code ? weir_error_raise(&error) : closed;

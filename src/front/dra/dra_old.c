@@ -22,43 +22,47 @@ typedef struct wr_dra_old {
 
 /* --- chunks --- */
 
-/* Sets the box to the first chunk. */
-static void set_first(const wr_dra_old *o, wr_dra_box *box)
+static int64_t count_chunks(const wr_dra_old *o, int d)
 {
-    for (int i = 0; i < o->dimensions; i++) {
-        box->lo[i] = 0;
-        box->hi[i] = o->chunk[i] < o->shape[i] ? o->chunk[i] : o->shape[i];
-    }
+    return (o->shape[d] - 1) / o->chunk[d] + 1;
 }
 
-/* The next chunk in the order of the files; false after the last. */
-static bool advance(const wr_dra_old *o, wr_dra_box *box)
+/* Chunk `number` in the order of the files; false after the last. */
+static bool find_chunk(const wr_dra_old *o, int64_t number, wr_dra_box *box)
 {
     for (int k = 0; k < o->dimensions; k++) {
         const int i = o->files > 1 ? o->dimensions - 1 - k : k;
-        if (box->hi[i] < o->shape[i]) {
-            box->lo[i] = box->hi[i];
-            box->hi[i] += o->chunk[i];
-            box->hi[i] = box->hi[i] < o->shape[i] ? box->hi[i] : o->shape[i];
-            return true;
-        }
-        box->lo[i] = 0;
-        box->hi[i] = o->chunk[i] < o->shape[i] ? o->chunk[i] : o->shape[i];
+        const int64_t many = count_chunks(o, i);
+        box->lo[i] = number % many * o->chunk[i];
+        box->hi[i] =
+            o->shape[i] - box->lo[i] < o->chunk[i] ? o->shape[i] : box->lo[i] + o->chunk[i];
+        number /= many;
     }
-    return false;
+    return number == 0;
 }
 
 /* Bytes that file number `file` must have. */
 static int64_t length_of(const wr_dra_old *o, int file)
 {
-    int64_t number = 0, bytes = 0;
+    int64_t bytes = 0;
     wr_dra_box box;
-    set_first(o, &box);
-    do
-        if (number++ % o->files == file)
-            bytes += wr_dra_count(o->dimensions, &box) * o->element;
-    while (advance(o, &box));
+    for (int64_t number = file; find_chunk(o, number, &box); number += o->files)
+        bytes += wr_dra_count(o->dimensions, &box) * o->element;
     return bytes;
+}
+
+/* Whether it can be walked: DRA's chunks have about 1 MiB, so these many hold what no disk does. */
+static bool is_sane(const wr_dra_old *o)
+{
+    const int64_t most_bytes = INT64_C(1) << 62, most_chunks = 1 << 24;
+    int64_t bytes = o->element, chunks = 1;
+    for (int i = 0; i < o->dimensions; i++) {
+        if (o->shape[i] > most_bytes / bytes || count_chunks(o, i) > most_chunks / chunks)
+            return false;
+        bytes *= o->shape[i];
+        chunks *= count_chunks(o, i);
+    }
+    return true;
 }
 
 /* --- opening --- */
@@ -103,10 +107,10 @@ static int parse(const char *path, char *text, wr_dra_old *o)
     o->ga_type = fits ? (int)word[1 + n] : 0;
     o->element = weir_type_bytes(wr_dra_type(o->ga_type));
     o->files = fits ? (int)word[3 + 2 * n] : 0;
-    if (!fits || !o->element || o->files < 1 || o->files > 1 << 20)
-        return wr_dra_fail(WEIR_EFORMAT, path, "this does not describe a disk resident array");
-    if (o->files == 1)
+    if (fits && o->files == 1)
         o->chunk[0] = o->shape[0];
+    if (!fits || !o->element || o->files < 1 || o->files > 1 << 20 || !is_sane(o))
+        return wr_dra_fail(WEIR_EFORMAT, path, "this does not describe a disk resident array");
     at += strspn(at, " \t\r\n");
     at[strcspn(at, "\r\n")] = 0;
     snprintf(o->name, sizeof o->name, "%.72s", at);
@@ -323,17 +327,14 @@ static int add(parts *p, const wr_dra_old *o, const wr_dra_box *within, int64_t 
  * within a chunk wish by wish, which follow each other by rows, as elements of a chunk do. */
 static int gather(const wr_dra_old *o, int file, int wishes, const wish *w, parts *p)
 {
-    int64_t number = 0, at = 0;
+    int64_t at = 0;
     int code = 0;
     wr_dra_box box;
-    set_first(o, &box);
-    do {
-        if (number++ % o->files != file)
-            continue;
+    for (int64_t number = file; !code && find_chunk(o, number, &box); number += o->files) {
         for (int i = 0; i < wishes && !code; i++)
             code = add(p, o, &box, at, &w[i]);
         at += wr_dra_count(o->dimensions, &box) * o->element;
-    } while (!code && advance(o, &box));
+    }
     return code;
 }
 

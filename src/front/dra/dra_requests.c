@@ -293,8 +293,9 @@ static int start_round(wr_dra_request *r)
     int64_t stride[WR_DRA_DIMENSIONS];
     find_share(r, &s);
     int code = r->transfer.write ? move_boxes(r, &s) : 0;
-    wr_dra_memory memory = {.boxes = s.disk_boxes, .box = s.disk, .base = r->staging};
-    if (s.disk_boxes == 1) {
+    wr_dra_memory memory = {.box = s.disk, .base = r->staging};
+    memory.boxes = code ? 0 : s.disk_boxes; /* others take part: so must we, with nothing */
+    if (memory.boxes == 1) {
         wr_dra_strides(r->array->dimensions, &s.disk[0], r->element, stride);
         memory.stride = stride;
     }
@@ -358,15 +359,17 @@ static int new_request(const wr_dra_transfer *t, wr_dra *a, bool straight, wr_dr
     return straight ? 0 : prepare_shares(r);
 }
 
-/* The label of an array that was opened says that it is being written, until it is closed. */
+/* [collective] The label of an array that was opened says that it is being written, until it is
+ * closed. */
 static int mark(wr_dra *a)
 {
     wr_dra_label label = {.ga_type = a->ga_type, .writing = true};
     if (a->fresh || a->marked || a->old)
         return 0;
     snprintf(label.name, sizeof label.name, "%s", a->name);
-    a->marked = true;
-    return wr_dra_state.rank == 0 ? wr_dra_label_write(a->file, &label) : 0;
+    int code = wr_dra_agree(wr_dra_state.rank == 0 ? wr_dra_label_write(a->file, &label) : 0, 0);
+    a->marked = !code;
+    return code;
 }
 
 static void enlist(wr_dra_request *r)
@@ -401,9 +404,9 @@ int wr_dra_start(wr_dra_transfer *t, int *request)
         return code;
     if (!code && a)
         code = new_request(t, a, is_alike(t, global, a->dimensions) && has_blocks(t->g_a), &r);
+    code = wr_dra_agree(code, hash(t, global, a ? a->dimensions : 0));
     if (!code && a && t->write)
         code = mark(a);
-    code = wr_dra_agree(code, hash(t, global, a ? a->dimensions : 0));
     if (code || !r) {
         if (r)
             r->taken = 0; /* not counted yet */
