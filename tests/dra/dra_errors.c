@@ -115,8 +115,23 @@ static void test_limits(void)
     DRA_OK(DRA_Init(5, -1, 12. * N * N, 1e6));
     DRA_FAILS(create(file, C_DBL, N, N, &other), WEIR_EBUDGET, "on disk");
     DRA_OK(DRA_Delete(d_a));
-    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(DRA_Init(5, -1, 20. * N * N, 1e6)); /* two at a time: until it is closed, a new one is */
+    for (int i = 0; i < 3; i++) {              /* beside that which it replaces */
+        DRA_OK(create(file, C_DBL, N, N, &d_a));
+        DRA_OK(DRA_Close(d_a));
+    }
+    DRA_FAILS(create(file, C_DBL, N, 2 * N, &d_a), WEIR_EBUDGET, "on disk");
+    for (int i = 0; i < 3; i++) {
+        DRA_OK(DRA_Open(file, DRA_R, &d_a));
+        DRA_OK(DRA_Delete(d_a));
+        DRA_OK(create(file, C_DBL, N, N, &d_a));
+        DRA_OK(DRA_Close(d_a));
+    }
+    DRA_OK(create(file, C_INT, N, N, &d_a));
+    DRA_OK(DRA_Delete(d_a)); /* both are gone */
+    DRA_OK(create(file, C_DBL, N, 2 * N, &d_a));
     DRA_OK(DRA_Delete(d_a));
+    DRA_FAILS(create(file, C_DBL, N, 3 * N, &d_a), WEIR_EBUDGET, "on disk");
     DRA_OK(DRA_Terminate());
 }
 

@@ -284,6 +284,29 @@ static int close_array(wr_dra *a)
                 : wr_dra_fail(WEIR_EIO, a->file, "a write to it has failed, so it is not kept");
 }
 
+/* [collective] Bytes that go when the name gets another array, or none: they count no longer. */
+static int64_t bytes_at(const char *file)
+{
+    const wr_dra_door *door = &wr_dra_state;
+    char left[WR_DRA_PATH];
+    weir_array *array;
+    int64_t seen[2] = {0}; /* what it is, and an old one's bytes */
+    if (!door->disk_bytes)
+        return 0;
+    if (door->rank == 0)
+        seen[0] = wr_dra_look(file, left);
+    if (seen[0] == WR_DRA_OLD)
+        seen[1] = wr_dra_old_bytes(file);
+    MPI_Bcast(seen, 2, MPI_INT64_T, 0, door->comm);
+    const weir_error error = *weir_error_last();
+    if (seen[0] == WR_DRA_ARRAY && !weir_array_open(door->comm, file, WEIR_READ, NULL, &array)) {
+        seen[1] = weir_array_get_info(array)->bytes;
+        weir_array_close(array);
+    }
+    weir_error_raise(&error);
+    return seen[1];
+}
+
 int wr_dra_close(int handle)
 {
     wr_dra *a = wr_dra_find(handle);
@@ -291,6 +314,7 @@ int wr_dra_close(int handle)
     if (!a)
         return code;
     weir_error error = *weir_error_last();
+    const int64_t replaced = a->fresh && !a->failed ? bytes_at(a->file) : 0;
     int closed = close_array(a);
     if (!closed && *a->made)
         closed = wr_dra_move(a->made, a->file);
@@ -299,6 +323,8 @@ int wr_dra_close(int handle)
                              "a write to it has failed, so it is left marked as incomplete");
     if (!closed && (a->fresh || a->marked))
         closed = label_whole(a);
+    if (!closed)
+        wr_dra_state.disk_used -= replaced;
     forget(a);
     return code ? weir_error_raise(&error) : closed;
 }
@@ -323,6 +349,7 @@ int wr_dra_delete(int handle)
         code = a->fresh ? weir_array_discard(a->array) : weir_array_close(a->array);
     if (a->fresh)
         wr_dra_state.disk_used -= a->bytes;
+    wr_dra_state.disk_used -= bytes_at(a->file);
     remove_old(a->file);
     if (wr_dra_state.rank == 0)
         wr_dra_label_remove(a->file); /* before the others are told anything */

@@ -60,7 +60,7 @@ typedef struct wr_dra_door {
     int group; /* GA's number for the same ranks */
     int rank, ranks;
     int64_t most_arrays, most_bytes, disk_bytes, memory; /* limits; 0: none */
-    int64_t disk_used;
+    int64_t disk_used;   /* by new arrays; those that were there before and went are taken off */
     int64_t staged;      /* bytes that requests hold besides GA's own memory */
     int files, io_ranks; /* defaults of new arrays; 0: as Weir finds best */
     int64_t arrays, array_room;
@@ -166,6 +166,9 @@ int wr_dra_move(const char *made, const char *file);
 
 int wr_dra_old_open(const char *file, wr_dra *out);
 int wr_dra_old_close(struct wr_dra_old *old);
+
+/* Bytes of an old array; 0 if it is damaged. [local] */
+int64_t wr_dra_old_bytes(const char *file);
 
 /* Removes the files of an old array, but for the one of its own name if that is `replaced` already.
  * [local] */

@@ -201,6 +201,19 @@ int wr_dra_old_close(wr_dra_old *o)
     return code;
 }
 
+int64_t wr_dra_old_bytes(const char *file)
+{
+    const weir_error error = *weir_error_last();
+    wr_dra_old o = {0};
+    wr_dra_box all = {0};
+    if (look(file, &o)) {
+        weir_error_raise(&error);
+        return 0;
+    }
+    memcpy(all.hi, o.shape, sizeof all.hi);
+    return wr_dra_count(o.dimensions, &all) * o.element;
+}
+
 void wr_dra_old_remove(const char *file, bool replaced)
 {
     wr_dra_old o = {0};
