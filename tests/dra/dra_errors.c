@@ -236,6 +236,17 @@ static void test_damage(void)
     GA_Destroy(g_a);
 }
 
+/* How many files have such a name; the same on all ranks. */
+static long count_files(const char *pattern)
+{
+    glob_t found = {0};
+    GA_Sync();
+    long count = glob(pattern, 0, NULL, &found) ? 0 : (long)found.gl_pathc;
+    globfree(&found);
+    GA_Sync();
+    return count;
+}
+
 /* Arrays that Weir has and GA does not. */
 static void test_foreign(void)
 {
@@ -346,6 +357,36 @@ static void test_label(void)
     GA_Destroy(g_a);
 }
 
+/* A program may go elsewhere while arrays are open; their names are those it gave. */
+static void test_elsewhere(const char *scratch)
+{
+    int d_a, type, dimensions, g_a = make(C_DBL, N, N);
+    dra_size_t shape[2];
+    char *file = dra_path("elsewhere"), here[400], name[100], given[300];
+    CHECK(getcwd(here, sizeof here) != NULL);
+    fill(g_a, 6);
+    for (int opened = 0; opened < 2; opened++) {
+        if (*scratch)
+            setenv("WEIR_DRA_SCRATCH", scratch, 1);
+        DRA_OK(opened ? DRA_Open(file, DRA_RW, &d_a) : create(file, C_DBL, N, N, &d_a));
+        unsetenv("WEIR_DRA_SCRATCH");
+        CHECK(!chdir("/"));
+        DRA_OK(NDRA_Inquire(d_a, &type, &dimensions, shape, name, given));
+        CHECK(!strcmp(given, file));
+        DRA_OK(write_whole(g_a, d_a));
+        DRA_OK(DRA_Close(d_a));
+        CHECK(!chdir(here));
+        check_array(file, g_a, 6);
+    }
+    DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+    CHECK(!chdir("/"));
+    DRA_OK(DRA_Delete(d_a));
+    CHECK(!chdir(here));
+    snprintf(given, sizeof given, "%s*", file);
+    CHECK_EQUAL(count_files(given), 0);
+    GA_Destroy(g_a);
+}
+
 static int make_cyclic(void)
 {
     int g_a = GA_Create_handle(), dims[] = {N, N}, block[] = {7, 5};
@@ -427,17 +468,6 @@ static void test_scratch(void)
     DRA_OK(DRA_Open(file, DRA_R, &d_a));
     DRA_OK(DRA_Delete(d_a));
     GA_Destroy(g_a);
-}
-
-/* How many files have such a name; the same on all ranks. */
-static long count_files(const char *pattern)
-{
-    glob_t found = {0};
-    GA_Sync();
-    long count = glob(pattern, 0, NULL, &found) ? 0 : (long)found.gl_pathc;
-    globfree(&found);
-    GA_Sync();
-    return count;
 }
 
 /* An array of 3 x 3 as GA's own library writes it, in as many files. */
@@ -548,6 +578,8 @@ int main(int argc, char **argv)
         replace(i & 1 ? 3 : 1, i & 2 ? 4 : 1, i & 4);
     test_marked();
     test_label();
+    test_elsewhere("");
+    test_elsewhere(".");
     test_staging();
     test_faults("eio", WEIR_EIO);
     test_faults("enospc", WEIR_ENOSPC);

@@ -43,7 +43,17 @@ static void forget(wr_dra *a)
     free(a);
 }
 
-/* The name that rank 0 was given counts: programs pass others on other ranks. */
+/* [collective] The name that rank 0 was given counts: programs pass others on other ranks. */
+static int name_array(wr_dra *a, const char *file)
+{
+    const wr_dra_door *door = &wr_dra_state;
+    snprintf(a->given, sizeof a->given, "%s", file);
+    int code = wr_dra_agree(door->rank == 0 ? wr_dra_absolute(file, a->file) : 0, 0);
+    MPI_Bcast(a->given, sizeof a->given, MPI_CHAR, 0, door->comm);
+    MPI_Bcast(a->file, sizeof a->file, MPI_CHAR, 0, door->comm);
+    return code;
+}
+
 static int new_array(const char *file, int mode, wr_dra **out)
 {
     wr_dra_door *door = &wr_dra_state;
@@ -69,11 +79,13 @@ static int new_array(const char *file, int mode, wr_dra **out)
         free(a);
         return code;
     }
-    memcpy(a->file, file, length + 1);
-    MPI_Bcast(a->file, sizeof a->file, MPI_CHAR, 0, door->comm);
     a->mode = mode;
-    *out = a;
-    return 0;
+    code = name_array(a, file);
+    if (code)
+        forget(a);
+    else
+        *out = a;
+    return code;
 }
 
 /* --- creating --- */

@@ -73,7 +73,7 @@ int NDRA_Inquire(int d_a, int *type, int *ndim, dra_size_t dims[], char *name, c
     for (int i = 0; i < a->dimensions; i++)
         dims[i] = a->shape[i];
     memcpy(name, a->name, strlen(a->name) + 1);
-    memcpy(filename, a->file, strlen(a->file) + 1);
+    memcpy(filename, a->given, strlen(a->given) + 1);
     return 0;
 }
 
@@ -161,7 +161,7 @@ void DRA_Print_internals(int d_a)
     if (!a || wr_dra_state.rank)
         return;
     const weir_array_info *info = a->array ? weir_array_get_info(a->array) : NULL;
-    snprintf(line, sizeof line, "%s: \"%s\", %s, %d dimensions, %s, %d local arrays", a->file,
+    snprintf(line, sizeof line, "%s: \"%s\", %s, %d dimensions, %s, %d local arrays", a->given,
              a->name, weir_type_name(a->type), a->dimensions,
              !info           ? "files of the DRA library"
              : info->columns ? "by columns"

@@ -15,8 +15,9 @@
 
 enum {
     WR_DRA_DIMENSIONS = 7,
-    WR_DRA_NAME = 72,      /* longest name of an array, */
-    WR_DRA_FILE = 248,     /* and of its file: callers' buffers are made for these */
+    WR_DRA_NAME = 72,  /* longest name of an array, */
+    WR_DRA_FILE = 248, /* and of its file: callers' buffers are made for these */
+    WR_DRA_ABSOLUTE = 1500,
     WR_DRA_PATH = 1600,    /* scratch folder and file */
     WR_DRA_FIRST = -5000,  /* handles count from here, as they always did */
     WR_DRA_INVALID = -333, /* the request that is none */
@@ -48,7 +49,8 @@ typedef struct wr_dra {
     bool failed;   /* a write to it has */
     weir_array *array;
     struct wr_dra_old *old; /* instead of an array: files of the DRA library */
-    char name[WR_DRA_NAME + 1], file[WR_DRA_FILE + 1];
+    char name[WR_DRA_NAME + 1], given[WR_DRA_FILE + 1];
+    char file[WR_DRA_ABSOLUTE + 1]; /* as it was given, from wherever the program goes */
     char made[WR_DRA_PATH]; /* of a fresh one: its name until it is moved; "": needs no moving */
 } wr_dra;
 
@@ -152,6 +154,9 @@ enum wr_dra_kind { WR_DRA_NOTHING, WR_DRA_ARRAY, WR_DRA_OLD, WR_DRA_UNFINISHED }
 
 /* What has that name; `left` gets what an unfinished array is called. [local] */
 enum wr_dra_kind wr_dra_look(const char *file, char left[WR_DRA_PATH]);
+
+/* A file's name from the root. [local] */
+int wr_dra_absolute(const char *file, char out[WR_DRA_ABSOLUTE + 1]);
 
 /* Where a new array is to be made: "" if under its own name. [local] */
 int wr_dra_place(const char *file, char made[WR_DRA_PATH]);

@@ -175,7 +175,7 @@ integer ndra_inquire_(integer *d_a, integer *type, integer *ndim, integer *dims,
     for (int i = 0; i < a->dimensions; i++)
         dims[i] = a->shape[a->dimensions - 1 - i];
     give_text(a->name, name, name_length);
-    give_text(a->file, file, file_length);
+    give_text(a->given, file, file_length);
     return 0;
 }
 

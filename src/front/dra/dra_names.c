@@ -106,7 +106,7 @@ static bool is_folder(const char *path)
 
 static bool find_left(const char *file, char left[WR_DRA_PATH])
 {
-    char escaped[2 * WR_DRA_FILE + 16];
+    char escaped[2 * WR_DRA_ABSOLUTE + 16];
     size_t length = 0;
     for (const char *c = file; *c && length < sizeof escaped - 16; c++) {
         if (strchr("*?[\\", *c))
@@ -137,17 +137,27 @@ enum wr_dra_kind wr_dra_look(const char *file, char left[WR_DRA_PATH])
 
 /* --- moving --- */
 
+int wr_dra_absolute(const char *file, char out[WR_DRA_ABSOLUTE + 1])
+{
+    char here[WR_DRA_ABSOLUTE] = "";
+    if (*file != '/' && !getcwd(here, sizeof here))
+        return wr_dra_fail_system(file, "find the folder it is in");
+    const int length = snprintf(out, WR_DRA_ABSOLUTE + 1, "%s%s%s", here, *here ? "/" : "", file);
+    return length <= WR_DRA_ABSOLUTE ? 0 : wr_dra_fail(WEIR_ERANGE, file, "the name is too long");
+}
+
 int wr_dra_place(const char *file, char made[WR_DRA_PATH])
 {
-    char scratch[1024], left[WR_DRA_PATH];
+    char scratch[1024], name[WR_DRA_PATH], left[WR_DRA_PATH];
     *made = 0;
     int code = weir_tunable_get(NULL, "dra_scratch", scratch, sizeof scratch);
     if (code)
         return code;
-    const char *slash = strrchr(file, '/');
-    if (*scratch)
-        snprintf(made, WR_DRA_PATH, "%s/%s.%ld", scratch, slash ? slash + 1 : file, (long)getpid());
-    else if (wr_dra_look(file, left) == WR_DRA_OLD) /* it stays until the new one is whole */
+    if (*scratch) {
+        snprintf(name, sizeof name, "%s%s.%ld", scratch, strrchr(file, '/'), (long)getpid());
+        return wr_dra_absolute(name, made);
+    }
+    if (wr_dra_look(file, left) == WR_DRA_OLD) /* it stays until the new one is whole */
         snprintf(made, WR_DRA_PATH, "%s.new-%ld", file, (long)getpid());
     return 0;
 }
@@ -220,10 +230,9 @@ static bool is_far(const char *made, const char *file)
     struct stat here, there;
     const bool beside = !strncmp(made, file, strlen(file));
     snprintf(folder, sizeof folder, "%s", file);
-    char *slash = strrchr(folder, '/');
-    snprintf(slash ? slash + 1 : folder, 2, ".");
+    *strrchr(folder, '/') = 0;
     return is_folder(file) || (is_folder(made) && !beside) || stat(made, &here) ||
-           stat(folder, &there) || here.st_dev != there.st_dev;
+           stat(*folder ? folder : "/", &there) || here.st_dev != there.st_dev;
 }
 
 /* How an array gets to its name: what rank 0 sees. */
@@ -239,7 +248,7 @@ static way find_way(const char *made, const char *file)
     if (!w.far)
         snprintf(w.from, sizeof w.from, "%s", made);
     else if (w.old) /* whose file no array may overwrite */
-        snprintf(w.from, sizeof w.from, "%.1500s.new-%ld", file, (long)getpid());
+        snprintf(w.from, sizeof w.from, "%s.new-%ld", file, (long)getpid());
     return w;
 }
 
