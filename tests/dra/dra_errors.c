@@ -50,6 +50,15 @@ static int make(int type, int rows, int columns)
     return g_a;
 }
 
+static int make_cyclic(void)
+{
+    int g_a = GA_Create_handle(), dims[] = {N, N}, block[] = {7, 5};
+    GA_Set_data(g_a, 2, dims, C_DBL);
+    GA_Set_block_cyclic(g_a, block);
+    CHECK(GA_Allocate(g_a));
+    return g_a;
+}
+
 static void fill(int g_a, double value)
 {
     GA_Fill(g_a, &value);
@@ -261,21 +270,24 @@ static void test_foreign(void)
     CHECK(!weir_array_remove(MPI_COMM_WORLD, file));
 }
 
-/* The k-th transfer fails, for every k until none does: all ranks are told, the array gets no name,
- * and the older one of that name is as it was. */
-static void test_faults(const char *fault, int code)
+/* The k-th transfer from now on fails, of what is opened before the next call; NULL: none does. */
+static void set_fault(const char *fault, int k)
 {
-    int d_a, g_a = make(C_DBL, N, N), k = 1, failed = 1;
-    char *file = dra_path("faults"), setting[40];
-    fill(g_a, 5);
-    DRA_OK(create(file, C_DBL, N, N, &d_a));
-    DRA_OK(write_whole(g_a, d_a));
-    DRA_OK(DRA_Close(d_a));
-    for (; failed && k < 50; k++) {
-        DRA_OK(DRA_Terminate());
-        snprintf(setting, sizeof setting, "%s:%d", fault, k);
+    char setting[40];
+    DRA_OK(DRA_Terminate());
+    snprintf(setting, sizeof setting, "%s:%d", fault ? fault : "", k);
+    if (fault)
         setenv("WEIR_FAULT", setting, 1);
-        DRA_OK(DRA_Init(-1, -1, -1, -1));
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+}
+
+/* The k-th transfer of a write fails, for every k until none does: all ranks are told, the array
+ * gets no name, and the older one of that name is as it was. */
+static void fail_writes(const char *fault, int code, int g_a, char *file)
+{
+    int d_a, k = 1, failed = 1;
+    for (; failed && k < 50; k++) {
+        set_fault(fault, k);
         DRA_OK(create(file, C_DBL, N, N, &d_a));
         unsetenv("WEIR_FAULT");
         fill(g_a, 7);
@@ -283,16 +295,45 @@ static void test_faults(const char *fault, int code)
         CHECK(!failed || failed == code);
         if (failed) {
             CHECK(DRA_Close(d_a) < 0);
-            DRA_OK(DRA_Terminate());
-            DRA_OK(DRA_Init(-1, -1, -1, -1));
+            set_fault(NULL, 0);
             check_array(file, g_a, 5);
-        } else {
-            DRA_OK(DRA_Delete(d_a));
         }
     }
     CHECK(k > 2 && !failed);
-    DRA_OK(DRA_Terminate());
-    DRA_OK(DRA_Init(-1, -1, -1, -1));
+    DRA_OK(DRA_Delete(d_a));
+}
+
+/* The same of a read: the array is as good as before. */
+static void fail_reads(const char *fault, int code, int g_a, char *file)
+{
+    int d_a, k = 1, failed = 1;
+    for (; failed && k < 50; k++) {
+        set_fault(fault, k);
+        DRA_OK(DRA_Open(file, DRA_R, &d_a));
+        unsetenv("WEIR_FAULT");
+        fill(g_a, -1);
+        failed = read_whole(g_a, d_a);
+        CHECK(!failed || failed == code);
+        if (failed)
+            DRA_OK(read_whole(g_a, d_a));
+        check_value(g_a, N, N, 5);
+        DRA_OK(DRA_Close(d_a));
+    }
+    CHECK(k > 2 && !failed);
+}
+
+static void test_faults(const char *fault, int code, int g_a)
+{
+    int d_a;
+    char *file = dra_path("faults");
+    fill(g_a, 5);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    DRA_OK(DRA_Close(d_a));
+    if (code == WEIR_EIO)
+        fail_reads(fault, code, g_a, file);
+    fail_writes(fault, code, g_a, file);
+    set_fault(NULL, 0);
     GA_Destroy(g_a);
 }
 
@@ -387,15 +428,6 @@ static void test_elsewhere(const char *scratch)
     GA_Destroy(g_a);
 }
 
-static int make_cyclic(void)
-{
-    int g_a = GA_Create_handle(), dims[] = {N, N}, block[] = {7, 5};
-    GA_Set_data(g_a, 2, dims, C_DBL);
-    GA_Set_block_cyclic(g_a, block);
-    CHECK(GA_Allocate(g_a));
-    return g_a;
-}
-
 /* The last rank cannot prepare what it is to write: it writes nothing, rather than anything. */
 static void test_staging(void)
 {
@@ -451,17 +483,19 @@ static void test_full(char *folder)
 static void test_scratch(void)
 {
     int d_a, g_a = make(C_DBL, N, N);
-    char *file = dra_path("scratched");
+    char *file = dra_path("scratched"), there[300], here[300];
+    snprintf(there, sizeof there, "/dev/shm/%s*", file);
+    snprintf(here, sizeof here, "%s*", file);
     setenv("WEIR_DRA_SCRATCH", "/dev/shm", 1);
     fill(g_a, 9);
     for (int keep = 0; keep < 2; keep++) {
         DRA_OK(create(file, C_DBL, N, N, &d_a));
         DRA_OK(write_whole(g_a, d_a));
-        CHECK(access(file, F_OK) != 0);
-        GA_Sync();
+        CHECK_EQUAL(count_files(there), 1);
+        CHECK_EQUAL(count_files(here), 0);
         DRA_OK(keep ? DRA_Close(d_a) : DRA_Delete(d_a));
-        CHECK((access(file, F_OK) == 0) == keep);
-        GA_Sync();
+        CHECK_EQUAL(count_files(there), 0);
+        CHECK_EQUAL(count_files(here), 2 * keep); /* it and its label */
     }
     unsetenv("WEIR_DRA_SCRATCH");
     check_array(file, g_a, 9);
@@ -581,8 +615,9 @@ int main(int argc, char **argv)
     test_elsewhere("");
     test_elsewhere(".");
     test_staging();
-    test_faults("eio", WEIR_EIO);
-    test_faults("enospc", WEIR_ENOSPC);
+    test_faults("eio", WEIR_EIO, make(C_DBL, N, N));
+    test_faults("eio", WEIR_EIO, make_cyclic());
+    test_faults("enospc", WEIR_ENOSPC, make(C_DBL, N, N));
     if (argc > 1) {
         test_no_room(argv[1]);
         test_full(argv[1]);

@@ -115,6 +115,45 @@ static void test_kinds(void)
         GA_Destroy(g[i]);
 }
 
+/* Memory for some of a section only: it is moved in rounds, plain, transposed and reshaped, and
+ * what is on disk then is what a plain array reads. */
+static void test_rounds(int kind)
+{
+    enum { A = 700, B = 500 };
+    int shapes[3][3] = {{A, B}, {B, A}, {10, A / 10, B}}, block[] = {7, 5, 3}, plain[] = {A, B};
+    int chunk[] = {-1, -1}, lo[3] = {0}, hi[3], *shape = shapes[kind], n = kind == 2 ? 3 : 2;
+    dra_size_t disk[] = {A, B}, typical[] = {-1, -1}, dlo[2] = {0}, dhi[] = {A - 1, B - 1};
+    static double value[A * B];
+    int d, request, g = GA_Create_handle(), other = NGA_Create(C_DBL, 2, plain, "plain", chunk);
+    GA_Set_data(g, n, shape, C_DBL);
+    GA_Set_block_cyclic(g, block);
+    CHECK(GA_Allocate(g));
+    for (int i = 0; i < n; i++)
+        hi[i] = shape[i] - 1;
+    for (int i = 0; i < A * B; i++)
+        value[i] = i + 0.5;
+    if (dra_rank == 0)
+        NGA_Put(g, lo, hi, value, shape + 1);
+    GA_Sync();
+    DRA_OK(NDRA_Create(C_DBL, 2, disk, "rounds", dra_path("rounds"), DRA_RW, typical, &d));
+    DRA_OK(NDRA_Write_section(kind == 1, g, lo, hi, d, dlo, dhi, &request));
+    DRA_OK(DRA_Wait(request));
+    DRA_OK(NDRA_Read(other, d, &request));
+    DRA_OK(DRA_Wait(request));
+    NGA_Get(other, lo, (int[]){A - 1, B - 1}, value, plain + 1);
+    for (int i = 0; i < A * B; i++)
+        CHECK(value[i] == (kind == 1 ? i % B * A + i / B : i) + 0.5);
+    GA_Zero(g);
+    DRA_OK(NDRA_Read_section(kind == 1, g, lo, hi, d, dlo, dhi, &request));
+    DRA_OK(DRA_Wait(request));
+    NGA_Get(g, lo, hi, value, shape + 1);
+    for (int i = 0; i < A * B; i++)
+        CHECK(value[i] == i + 0.5);
+    DRA_OK(DRA_Delete(d));
+    GA_Destroy(g);
+    GA_Destroy(other);
+}
+
 static void test_gone(void)
 {
     dra_size_t shape[] = {ROWS, COLUMNS}, typical[] = {-1, -1};
@@ -137,6 +176,9 @@ int main(int count, char **words)
     DRA_OK(DRA_Init(8, -1, -1, -1));
     test_kinds();
     test_gone();
+    DRA_OK(DRA_Init(8, -1, -1, 3e5));
+    for (int kind = 0; kind < 3; kind++)
+        test_rounds(kind);
     DRA_OK(DRA_Terminate());
     check_within(0);
     dra_end();
