@@ -62,4 +62,5 @@ void wr_usher_dismiss(wr_port *port)
     wr_word_ring(&u->call);
     while (!wr_errand_is_over(progress, &u->errand))
         wr_progress_wait(progress, &u->errand.over, 0);
+    wr_pass_drop(port->storage); /* others may still modify, while this rank waits for them */
 }
