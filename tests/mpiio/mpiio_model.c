@@ -41,7 +41,7 @@ static const char *const hints[] = {"cb_buffer_size=64",
                                     "ind_wr_buffer_size=70",
                                     "striping_unit=128",
                                     "weir_window=100",
-                                    "weir_window=1",
+                                    "weir_window=13",
                                     "weir_window=1M",
                                     "weir_realms=cyclic",
                                     "weir_realms=static",
@@ -312,7 +312,7 @@ static void run_case(model *m, uint64_t seed, int64_t number)
         model_set_view(m);
     for (m->step = 0; m->step < STEPS; m->step++) {
         check_case(number * 1000 + m->step);
-        check_within(30);
+        check_within(120); /* tiny windows by messages take their time */
         take_step(m);
     }
     model_close(m);
