@@ -17,22 +17,22 @@
  * and the communicator where files are still open on it. */
 typedef struct keeper {
     wr_world *world;
-    bool freed;     /* the communicator is */
-    int pins;       /* threads that move the world's operations */
-    uint64_t round; /* the latest in which they were moved */
+    bool freed; /* the communicator is */
     struct keeper *next;
 } keeper;
 
-/* The only state of the process: which attributes are ours, and whom to end at MPI_Finalize. */
+/* The only state of the process: which attributes are ours, whom to end at MPI_Finalize, and what
+ * all worlds share, however many communicators there are. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 static keeper *keepers;
-static wr_costs costs; /* measured once, however many communicators there are */
+static wr_costs costs;
+static wr_progress progress; /* from the first world to MPI_Finalize */
+static bool progresses;
 
 static void world_ends(void *user)
 {
     keeper *k = user;
-    int tries = 0;
     pthread_mutex_lock(&lock);
     keeper **at = &keepers;
     while (*at && *at != k)
@@ -40,40 +40,9 @@ static void world_ends(void *user)
     if (*at)
         *at = k->next;
     k->world = NULL;
-    while (k->pins) {
-        pthread_mutex_unlock(&lock);
-        wr_backoff(&tries);
-        pthread_mutex_lock(&lock);
-    }
     pthread_mutex_unlock(&lock);
     if (k->freed)
         wr_free(k);
-}
-
-/* Moves what callers move in all worlds: who waits in one may be what another waits for. */
-static void move_worlds(void *unused)
-{
-    static uint64_t rounds;
-    (void)unused;
-    pthread_mutex_lock(&lock);
-    const uint64_t round = ++rounds;
-    for (keeper *k = keepers; k;) {
-        if (k->round >= round) {
-            k = k->next;
-            continue;
-        }
-        wr_world *world = k->world;
-        k->round = round;
-        if (wr_progress_has_callers(&world->progress)) {
-            k->pins++;
-            pthread_mutex_unlock(&lock);
-            wr_progress_move(&world->progress);
-            pthread_mutex_lock(&lock);
-            k->pins--;
-            k = keepers; /* it may be on the list no more */
-        }
-    }
-    pthread_mutex_unlock(&lock);
 }
 
 static int comm_freed(MPI_Comm comm, int key, void *value, void *unused)
@@ -96,6 +65,9 @@ static int end_all(MPI_Comm comm, int key, void *value, void *unused)
         wr_mpi_abandon(world->transport);
         wr_world_end(world); /* takes itself off the list */
     }
+    if (progresses)
+        wr_progress_close(&progress);
+    progresses = false;
     return MPI_SUCCESS;
 }
 
@@ -115,6 +87,15 @@ int wr_mpi_prepare(void)
     return result == MPI_SUCCESS ? 0 : wr_fail(WEIR_ETRANSPORT, "cannot create an MPI attribute");
 }
 
+static int open_progress(const wr_tunables *tunables)
+{
+    pthread_mutex_lock(&lock);
+    int code = progresses ? 0 : wr_progress_open(&progress, tunables);
+    progresses = progresses || !code;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
 static int new_world(MPI_Comm comm, wr_world **out)
 {
     wr_tunables tunables;
@@ -122,6 +103,8 @@ static int new_world(MPI_Comm comm, wr_world **out)
     bool differed = false;
     wr_tunables_init(&tunables);
     int code = wr_tunables_set_environment(&tunables);
+    if (!code)
+        code = open_progress(&tunables);
     code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
     if (!code)
         code = wr_world_open(transport, &tunables, out);
@@ -130,7 +113,7 @@ static int new_world(MPI_Comm comm, wr_world **out)
     if (code)
         wr_transport_close(transport);
     if (!code)
-        (*out)->costs = &costs;
+        wr_world_share(*out, &progress, &costs);
     if (!code && differed)
         wr_log_line(&(*out)->log, WR_LOG_WARN,
                     "rank %d has other tunables than rank 0, whose count", transport->rank);
@@ -158,7 +141,6 @@ static int keep(MPI_Comm comm, wr_world *world)
         k->next = keepers;
         keepers = k;
         pthread_mutex_unlock(&lock);
-        world->transport->idle = move_worlds;
         return 0;
     }
     if (set) {
@@ -196,15 +178,10 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
 
 bool wr_worlds_need_callers(void)
 {
-    bool need = false;
-    pthread_mutex_lock(&lock);
-    for (const keeper *k = keepers; k && !need; k = k->next)
-        need = wr_progress_has_callers(&k->world->progress);
-    pthread_mutex_unlock(&lock);
-    return need;
+    return wr_progress_has_callers(&progress);
 }
 
 void weir_progress_poll(void)
 {
-    move_worlds(NULL);
+    wr_progress_move(&progress);
 }

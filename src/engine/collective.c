@@ -328,11 +328,11 @@ static void run_part(void *user)
 
 void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
 {
-    wr_progress *p = &c->port->world->progress;
+    wr_progress *p = c->port->world->progress;
     wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
     part away = {c, run};
-    wr_errand errand = {.run = run_part, .user = &away};
-    if (wr_errand_start(p, &errand, WR_BY_THREAD, false)) {
+    wr_errand errand = {.by = WR_BY_THREAD, .run = run_part, .user = &away};
+    if (wr_errand_start(p, &errand, false)) {
         run(c);
         return;
     }
@@ -399,7 +399,8 @@ static void run_messages(wr_call *c, void (*run)(wr_call *call))
     bool fits = c->most <= c->plan->window;
     int64_t kept = c->away ? 3 * c->plan->window : 0;
     atomic_fetch_add(&c->port->world->in_flight, kept);
-    if (c->away && !fits && c->op->by == WR_BY_CALLERS && c->port->world->transport->multiple)
+    if (c->away && !fits && c->op->errand.by == WR_BY_CALLERS &&
+        c->port->world->transport->multiple)
         wr_call_send_away(c, run);
     else
         run(c);
@@ -428,7 +429,7 @@ static void run_plan(wr_call *c, const joint *all)
     c->aside = goes_away(c, all);
     c->away = c->op && c->op->away && c->aside;
     if (!c->plan->collective) {
-        if (c->away && c->op->by == WR_BY_CALLERS)
+        if (c->away && c->op->errand.by == WR_BY_CALLERS)
             wr_call_send_away(c, access_alone);
         else
             access_alone(c);

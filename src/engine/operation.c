@@ -17,15 +17,6 @@
 
 enum { BRIEF = 32 << 10 };
 
-/* Leaves, or waits in, a line in which collective operations stand. */
-static void queue(wr_operation *op)
-{
-    wr_word *line = &op->port->line;
-    wr_waiter waiter = wr_transport_waiter(op->port->world->transport, true);
-    for (uint32_t now = wr_word_get(line); now != op->ticket;)
-        now = wr_wait(line, now, &waiter);
-}
-
 static int run_alone(wr_operation *op)
 {
     if (op->code)
@@ -37,11 +28,10 @@ static int run_alone(wr_operation *op)
 
 static int run_together(wr_operation *op)
 {
-    queue(op);
     if (op->code)
         wr_error_raise(&op->error);
     int code = wr_collective_run(op->port, &op->a, op->code, op, &op->count);
-    wr_word_set(&op->port->line, op->ticket + 1);
+    wr_word_ring(&op->port->ended);
     return code;
 }
 
@@ -85,30 +75,32 @@ static bool is_brief(const wr_operation *op)
 static enum wr_mover choose(wr_operation *op)
 {
     bool split = op->form == WR_SPLIT && op->together;
-    if (is_brief(op))
-        return WR_BY_CALLERS;
     op->away = may_overlap(op) && op->port->tunables.progress.which == WR_PROGRESS_THREAD &&
-               wr_progress_thread(&op->port->world->progress);
+               wr_progress_thread(op->port->world->progress);
     bool all = !split || op->port->tunables.overlap.which == WR_OVERLAP_ALL;
     return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
 }
 
 int wr_operation_start(wr_operation *op, bool last_resort)
 {
-    op->errand = (wr_errand){.run = run, .user = op};
+    wr_port *port = op->port;
+    const bool brief = is_brief(op);
+    op->errand = (wr_errand){.by = WR_BY_CALLERS, .run = run, .user = op};
+    if (!brief) {
+        op->errand.by = choose(op);
+        op->errand.queue = op->together ? &port->together : &port->alone;
+    }
     op->stage = (wr_word){0};
     op->count = 0;
-    op->ticket = op->together ? op->port->tickets : 0;
-    op->by = choose(op);
     /* its callers may be elsewhere for long, and others wait for the lock */
-    op->a.unbroken = op->port->atomic && op->by == WR_BY_CALLERS;
-    int code = wr_errand_start(&op->port->world->progress, &op->errand, op->by, last_resort);
+    op->a.unbroken = port->atomic && op->errand.by == WR_BY_CALLERS;
+    int code = wr_errand_start(port->world->progress, &op->errand, last_resort);
     if (code)
         return code;
     if (op->together)
-        op->port->tickets++;
-    if (op->by == WR_BY_CALLERS)
-        wr_progress_move(&op->port->world->progress);
+        port->started++;
+    if (op->errand.by == WR_BY_CALLERS)
+        wr_progress_move(port->world->progress);
     return 0;
 }
 
@@ -122,24 +114,23 @@ void wr_operation_begun(wr_operation *op)
 {
     if (!may_overlap(op))
         wr_operation_wait(op);
-    else if (op->by == WR_BY_CALLERS)
-        wr_progress_wait(&op->port->world->progress, &op->stage, WR_STARTED);
+    else if (op->errand.by == WR_BY_CALLERS)
+        wr_world_wait(op->port->world, &op->stage, WR_STARTED);
 }
 
 bool wr_operation_is_over(wr_operation *op)
 {
-    return wr_errand_is_over(&op->port->world->progress, &op->errand);
+    return wr_errand_is_over(op->port->world->progress, &op->errand);
 }
 
 void wr_operation_wait(wr_operation *op)
 {
-    wr_progress *p = &op->port->world->progress;
-    while (!wr_errand_is_over(p, &op->errand))
-        wr_progress_wait(p, &op->errand.over, 0);
+    while (!wr_operation_is_over(op))
+        wr_world_wait(op->port->world, &op->errand.over, 0);
 }
 
 void wr_port_settle(wr_port *port)
 {
-    for (uint32_t now; (now = wr_word_get(&port->line)) != port->tickets;)
-        wr_progress_wait(&port->world->progress, &port->line, now);
+    for (uint32_t now; (now = wr_word_get(&port->ended)) != port->started;)
+        wr_world_wait(port->world, &port->ended, now);
 }

@@ -23,14 +23,15 @@ typedef struct wr_operation {
     wr_access_request a; /* its patterns are its own */
     bool together;
     enum wr_form form;
-    enum wr_mover by;
-    bool away;       /* its storage is left to the progress thread */
-    uint32_t ticket; /* its place in the port's line */
+    bool away; /* its storage is left to the progress thread */
     wr_word stage;
     int code; /* at first: why this rank cannot take part, or 0; in the end: how it went */
     weir_error error;
     int64_t count; /* bytes known to be moved */
 } wr_operation;
+
+/* Of one rank's operations on a file, which the storage takes one after another anyway. */
+enum { WR_ALONE_AT_A_TIME = 16 };
 
 /* Starts what port, a, together, form and code say, without waiting for anybody. WEIR_ENOMEM: it is
  * not started, unless `last_resort` (progress.h) helps. */
@@ -50,7 +51,7 @@ void wr_port_settle(wr_port *port);
 
 static inline bool wr_port_is_idle(const wr_port *port)
 {
-    return wr_word_get(&port->line) == port->tickets;
+    return wr_word_get(&port->ended) == port->started;
 }
 
 #endif

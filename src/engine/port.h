@@ -43,12 +43,13 @@ typedef struct wr_port {
     int64_t owners;          /* and how many have them */
     wr_custom_realms custom; /* for realms=custom; the patterns are the port's */
     int64_t custom_hash;
-    bool can_read;    /* the file is open for reading too */
-    bool atomic;      /* accesses are as if one came after the other */
-    bool sole;        /* no other rank or program has it open: writes need no lock */
-    uint64_t calls;   /* collective calls so far */
-    uint32_t tickets; /* given to collective operations, which run in that order; */
-    wr_word line;     /* the one that may run */
+    bool can_read;            /* the file is open for reading too */
+    bool atomic;              /* accesses are as if one came after the other */
+    bool sole;                /* no other rank or program has it open: writes need no lock */
+    uint64_t calls;           /* collective calls so far */
+    wr_queue together, alone; /* operations in flight: collective ones run in their order */
+    uint32_t started;         /* collective operations so far, */
+    wr_word ended;            /* and those that are over */
 } wr_port;
 
 /* How an access ended. */

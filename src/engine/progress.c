@@ -16,9 +16,17 @@ enum {
     MOST_WORDS = 64 /* waited for at a time */
 };
 
-int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables *tunables)
+static void clear(wr_progress *p)
 {
-    *p = (wr_progress){.transport = transport, .tunables = tunables};
+    for (int by = 0; by < 2; by++)
+        p->moved[by] = (wr_errands){.last = &p->moved[by].first};
+    p->callers = 0;
+}
+
+int wr_progress_open(wr_progress *p, const wr_tunables *tunables)
+{
+    *p = (wr_progress){.nice = tunables->progress_nice, .policy = tunables->progress_policy.which};
+    clear(p);
     pthread_mutex_init(&p->lock, NULL);
     pthread_mutex_init(&p->turn, NULL);
     int code = wr_task_new(&p->spare[0]);
@@ -26,23 +34,77 @@ int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables 
     return code;
 }
 
-/* With the lock held: out of its list, and over for its owner. The lock tells wr_progress_told when
- * nobody looks at it any more. */
-static void finish(wr_progress *p, enum wr_mover by, wr_errand *e)
+/* All below with the lock held. */
+
+static void enter(wr_progress *p, wr_errand *e, wr_task *task)
 {
-    wr_errand **at = &p->first[by];
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    if (by == WR_BY_CALLERS)
-        p->callers--;
-    if (p->spares < WR_SPARES)
-        p->spare[p->spares++] = e->task;
+    wr_errands *list = &p->moved[e->by];
+    wr_task_set(task, e->run, e->user);
+    e->task = task;
+    e->next = NULL;
+    e->place = list->last;
+    *list->last = e;
+    list->last = &e->next;
+    if (e->by == WR_BY_CALLERS)
+        p->callers++;
     else
-        wr_task_free(e->task);
+        wr_word_ring(&p->call);
+}
+
+static void quit(wr_progress *p, wr_errand *e)
+{
+    *e->place = e->next;
+    if (e->next)
+        e->next->place = e->place;
+    else
+        p->moved[e->by].last = e->place;
+    if (e->by == WR_BY_CALLERS)
+        p->callers--;
+}
+
+static bool is_full(const wr_queue *q)
+{
+    return q && q->busy == q->wide;
+}
+
+static void queue_up(wr_queue *q, wr_errand *e)
+{
+    e->next = NULL;
+    *(q->last ? q->last : &q->first) = e;
+    q->last = &e->next;
+}
+
+/* The next of a queue, if any waits there, takes the place of one that is over. */
+static wr_errand *call_next(wr_queue *q)
+{
+    wr_errand *e = q ? q->first : NULL;
+    if (e)
+        q->first = e->next;
+    else if (q)
+        q->busy--;
+    if (q && !q->first)
+        q->last = NULL;
+    return e;
+}
+
+/* Out of its list, and over for its owner: the lock tells wr_progress_told when nobody looks at it
+ * any more. Its task goes to the next, so that one that waits needs no memory. */
+static void finish(wr_progress *p, wr_errand *e)
+{
+    wr_task *task = e->task;
+    wr_errand *next = call_next(e->queue);
+    quit(p, e);
     e->task = NULL;
+    if (next)
+        enter(p, next, task);
+    else if (p->spares < WR_SPARES)
+        p->spare[p->spares++] = task;
+    else
+        wr_task_free(task);
     wr_word_set(&e->over, 1);
 }
+
+/* --- */
 
 void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell)
 {
@@ -80,7 +142,7 @@ static bool move_all(wr_progress *p, enum wr_mover by)
 {
     bool busy = false;
     pthread_mutex_lock(&p->lock);
-    wr_errand *e = p->first[by], *next;
+    wr_errand *e = p->moved[by].first, *next;
     for (; e; e = next) {
         next = e->next; /* only its mover takes one off the list, and new ones come at its end */
         if (!is_ready(e->task))
@@ -92,7 +154,7 @@ static bool move_all(wr_progress *p, enum wr_mover by)
         pthread_mutex_lock(&p->lock);
         next = e->next;
         if (over)
-            finish(p, by, e);
+            finish(p, e);
         busy = busy || over;
     }
     pthread_mutex_unlock(&p->lock);
@@ -109,7 +171,7 @@ static int64_t sooner(int64_t a, int64_t b)
 static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awaited, int64_t *look)
 {
     pthread_mutex_lock(&p->lock);
-    for (const wr_errand *e = p->first[by]; e; e = e->next) {
+    for (const wr_errand *e = p->moved[by].first; e; e = e->next) {
         uint32_t seen;
         wr_word *word = wr_task_awaits(e->task, &seen);
         if (word && count < MOST_WORDS)
@@ -126,14 +188,13 @@ static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awai
 static void schedule(const wr_progress *p)
 {
     static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO};
-    const wr_tunables *t = p->tunables;
-    int policy = policies[t->progress_policy.which];
+    int policy = policies[p->policy];
     struct sched_param parameter = {.sched_priority =
                                         policy == SCHED_FIFO ? sched_get_priority_min(policy) : 0};
     if (policy != SCHED_OTHER)
         pthread_setschedparam(pthread_self(), policy, &parameter);
-    if (t->progress_nice)
-        setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), (int)t->progress_nice);
+    if (p->nice)
+        setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), (int)p->nice);
 }
 
 static void *serve(void *user)
@@ -178,33 +239,28 @@ bool wr_progress_thread(wr_progress *p)
 }
 
 /* With the lock held. */
-static int take_task(wr_progress *p, wr_errand *e, bool last_resort)
+static int take_task(wr_progress *p, bool last_resort, wr_task **out)
 {
     if (p->spares > !last_resort) {
-        e->task = p->spare[--p->spares];
+        *out = p->spare[--p->spares];
         return 0;
     }
-    return wr_task_new(&e->task);
+    return wr_task_new(out);
 }
 
-int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_resort)
+int wr_errand_start(wr_progress *p, wr_errand *e, bool last_resort)
 {
+    wr_task *task;
+    int code = 0;
     pthread_mutex_lock(&p->lock);
-    int code = take_task(p, e, last_resort);
-    if (!code) {
-        wr_errand **at = &p->first[by];
-        wr_task_set(e->task, e->run, e->user);
-        e->next = NULL;
-        while (*at)
-            at = &(*at)->next;
-        *at = e;
-        if (by == WR_BY_CALLERS)
-            p->callers++;
+    if (is_full(e->queue))
+        queue_up(e->queue, e);
+    else if (!(code = take_task(p, last_resort, &task))) {
+        if (e->queue)
+            e->queue->busy++;
+        enter(p, e, task);
     }
     pthread_mutex_unlock(&p->lock);
-    if (!code && by == WR_BY_THREAD) {
-        wr_word_ring(&p->call);
-    }
     return code;
 }
 
@@ -236,9 +292,9 @@ static void move_and_nap(wr_progress *p, wr_word *word, uint32_t seen)
         pthread_mutex_unlock(&p->turn);
 }
 
-void wr_progress_wait(wr_progress *p, wr_word *word, uint32_t seen)
+void wr_progress_wait(wr_progress *p, wr_transport *t, wr_word *word, uint32_t seen)
 {
-    wr_waiter waiter = wr_transport_waiter(p->transport, true);
+    wr_waiter waiter = wr_transport_waiter(t, true);
     while (!wr_task_current() && wr_word_get(word) == seen && wr_progress_has_callers(p)) {
         move_and_nap(p, word, seen);
         if (waiter.poke)
@@ -257,8 +313,7 @@ void wr_progress_stop(wr_progress *p)
         pthread_join(p->thread, NULL);
         p->running = false;
     }
-    p->first[WR_BY_THREAD] = p->first[WR_BY_CALLERS] = NULL;
-    p->callers = 0;
+    clear(p);
 }
 
 void wr_progress_close(wr_progress *p)

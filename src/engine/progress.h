@@ -1,9 +1,13 @@
 /* What proceeds beside the caller's own work.
  *
  * An errand is a piece of work that runs as a task (base/task.h), so that it can be left where it
- * waits. It is moved along by the world's progress thread, or, where that must not call MPI and the
- * errand does, by callers: whenever a thread of theirs is inside the library. The thread is started
- * when the first errand for it is, blocks all signals, and calls nothing but what errands do.
+ * waits. It is moved along by the progress thread, or, where that must not call MPI and the errand
+ * does, by callers: whenever a thread of theirs is inside the library. The thread is started when
+ * the first errand for it is, blocks all signals, and calls nothing but what errands do. All worlds
+ * of a process share one; where ranks are threads, each world has its own.
+ *
+ * Thousands of errands may be outstanding: those of a queue that is full have neither task nor turn
+ * until one before them is over, so each costs the same however many there are.
  *
  * Invariants
  *   O1  an errand's memory is its owner's again once wr_errand_is_over has said so
@@ -18,34 +22,48 @@
 #include "base/tunables.h"
 #include "transport/transport.h"
 
+enum wr_mover { WR_BY_THREAD, WR_BY_CALLERS };
+
+/* Errands of which at most `wide` are under way; the others wait, first come, first served. */
+typedef struct wr_queue {
+    int wide, busy;
+    struct wr_errand *first, **last; /* of those that wait; last is NULL if there are none */
+} wr_queue;
+
+/* The owner sets mover, queue, run and user. */
 typedef struct wr_errand {
-    struct wr_errand *next;
-    wr_task *task;
+    enum wr_mover by;
+    wr_queue *queue; /* or NULL: it is under way at once */
     void (*run)(void *user);
     void *user;
     wr_word over; /* 1 when it is */
+    struct wr_errand *next, **place;
+    wr_task *task; /* NULL while it waits */
 } wr_errand;
 
+/* Errands under way, in the order they were started. */
+typedef struct wr_errands {
+    wr_errand *first, **last;
+} wr_errands;
+
 enum { WR_SPARES = 4 };
-enum wr_mover { WR_BY_THREAD, WR_BY_CALLERS };
 
 typedef struct wr_progress {
-    wr_transport *transport;     /* borrowed, as is the next */
-    const wr_tunables *tunables; /* how the thread is scheduled */
-    pthread_mutex_t lock;        /* of the lists */
-    pthread_mutex_t turn;        /* held by the caller that moves */
-    wr_errand *first[2];         /* by mover, in the order they were started */
-    _Atomic int callers;         /* errands in the second list */
-    int spares;                  /* tasks to be used again, the last */
-    wr_task *spare[WR_SPARES];   /* of them only where there is no memory for another */
+    int64_t nice, policy;      /* how the thread is scheduled */
+    pthread_mutex_t lock;      /* of the lists, and of all queues */
+    pthread_mutex_t turn;      /* held by the caller that moves */
+    wr_errands moved[2];       /* by mover */
+    _Atomic int callers;       /* errands in the second list */
+    int spares;                /* tasks to be used again, the last */
+    wr_task *spare[WR_SPARES]; /* of them only where there is no memory for another */
     pthread_t thread;
     bool running, stop;
     wr_word call;    /* changes when there is something new for the thread */
     wr_meter *meter; /* for tests: of the thread's allocations, or NULL */
 } wr_progress;
 
-/* 0 or WEIR_ENOMEM. */
-int wr_progress_open(wr_progress *p, wr_transport *transport, const wr_tunables *tunables);
+/* 0 or WEIR_ENOMEM. The tunables say how the thread is scheduled. */
+int wr_progress_open(wr_progress *p, const wr_tunables *tunables);
 
 /* Stops the thread; what is not over stays where it stands, for ever, with its memory, which
  * messages and transfers under way may still use. For the end of a program. */
@@ -56,9 +74,9 @@ void wr_progress_close(wr_progress *p);
 /* Whether the thread can be had: it runs or could be started. */
 bool wr_progress_thread(wr_progress *p);
 
-/* Starts e->run(e->user). WEIR_ENOMEM: nothing is started. `last_resort` uses the last spare task,
- * which is there unless another one has it. */
-int wr_errand_start(wr_progress *p, wr_errand *e, enum wr_mover by, bool last_resort);
+/* Starts e->run(e->user), now or when its queue lets it. WEIR_ENOMEM: nothing is started.
+ * `last_resort` uses the last spare task, which is there unless another one has it. */
+int wr_errand_start(wr_progress *p, wr_errand *e, bool last_resort);
 
 bool wr_errand_is_over(wr_progress *p, wr_errand *e);
 
@@ -76,8 +94,8 @@ static inline bool wr_progress_has_callers(const wr_progress *p)
  * another thread does it. */
 void wr_progress_move(wr_progress *p);
 
-/* Waits for a word to differ from `seen`, moving callers' errands meanwhile. Within a task leaves
- * it. */
-void wr_progress_wait(wr_progress *p, wr_word *word, uint32_t seen);
+/* Waits for a word to differ from `seen`, moving callers' errands, and messages of `t`, meanwhile.
+ * Within a task leaves it. */
+void wr_progress_wait(wr_progress *p, wr_transport *t, wr_word *word, uint32_t seen);
 
 #endif

@@ -449,7 +449,7 @@ void wr_rounds_shared(wr_call *c)
     if (c->mine >= 0)
         wr_call_fail(c, wr_call_gather(c, &memory, &c->wants), c->plan->lo);
     c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
-    if (c->away && !fits && c->op->by == WR_BY_CALLERS)
+    if (c->away && !fits && c->op->errand.by == WR_BY_CALLERS)
         wr_call_send_away(c, run);
     else
         run(c);

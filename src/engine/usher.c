@@ -23,12 +23,12 @@ static void run(void *user)
 static int hire(wr_port *port)
 {
     wr_usher *u = &port->usher;
-    wr_progress *p = &port->world->progress;
+    wr_progress *p = port->world->progress;
     pthread_mutex_lock(&u->lock);
     if (u->state == WR_USHER_UNKNOWN) {
-        u->errand = (wr_errand){.run = run, .user = port};
+        u->errand = (wr_errand){.by = WR_BY_THREAD, .run = run, .user = port};
         bool hired = port->tunables.progress.which == WR_PROGRESS_THREAD && wr_progress_thread(p) &&
-                     !wr_errand_start(p, &u->errand, WR_BY_THREAD, false);
+                     !wr_errand_start(p, &u->errand, false);
         u->state = hired ? WR_USHER_HIRED : WR_USHER_NONE;
     }
     pthread_mutex_unlock(&u->lock);
@@ -53,14 +53,13 @@ bool wr_usher_admit(wr_port *port, int64_t bytes)
 void wr_usher_dismiss(wr_port *port)
 {
     wr_usher *u = &port->usher;
-    wr_progress *progress = &port->world->progress;
     bool hired = u->state == WR_USHER_HIRED;
     u->state = WR_USHER_NONE;
     if (!hired)
         return;
     wr_word_ring(&u->dismissed);
     wr_word_ring(&u->call);
-    while (!wr_errand_is_over(progress, &u->errand))
-        wr_progress_wait(progress, &u->errand.over, 0);
+    while (!wr_errand_is_over(port->world->progress, &u->errand))
+        wr_world_wait(port->world, &u->errand.over, 0);
     wr_pass_drop(port->storage); /* others may still modify, while this rank waits for them */
 }

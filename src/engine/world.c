@@ -75,7 +75,7 @@ static void take(wr_world *w, int number, wr_channel *out)
 static void idle(void *user)
 {
     wr_world *w = user;
-    wr_progress_move(&w->progress);
+    wr_progress_move(w->progress);
 }
 
 wr_channel wr_channel_inner(const wr_channel *c)
@@ -99,7 +99,8 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
         w->costs = &w->own_costs;
         wr_budget_init(&w->budget, INT64_MAX);
         set_log(w);
-        code = wr_progress_open(&w->progress, transport, &w->tunables);
+        w->progress = &w->own_progress;
+        code = wr_progress_open(w->progress, &w->tunables);
         if (!code)
             code = open_trace(w);
     }
@@ -133,13 +134,26 @@ void wr_world_release(wr_world *w)
     if (!w)
         return;
     w->transport->idle = NULL;
-    wr_progress_close(&w->progress);
+    if (w->progress == &w->own_progress)
+        wr_progress_close(w->progress);
     for (int i = 0; i < w->regions; i++)
         wr_region_close(&w->region[i]);
     wr_free(w->region);
     wr_trace_close(w->trace);
     pthread_mutex_destroy(&w->lock);
     wr_free(w);
+}
+
+void wr_world_share(wr_world *w, wr_progress *progress, wr_costs *costs)
+{
+    wr_progress_close(w->progress);
+    w->progress = progress;
+    w->costs = costs;
+}
+
+void wr_world_wait(wr_world *w, wr_word *word, uint32_t seen)
+{
+    wr_progress_wait(w->progress, w->transport, word, seen);
 }
 
 void wr_world_leave(wr_world *w)
@@ -153,7 +167,7 @@ void wr_world_leave(wr_world *w)
 
 void wr_world_end(wr_world *w)
 {
-    wr_progress_stop(&w->progress);
+    wr_progress_stop(w->progress);
     while (w->lodgers) {
         wr_lodger *l = w->lodgers;
         w->lodgers = l->next;

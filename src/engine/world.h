@@ -58,9 +58,10 @@ typedef struct wr_world {
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
     wr_channel council;                          /* number 0: the world's own */
-    wr_progress progress;                        /* of operations in flight, */
-    _Atomic int64_t in_flight;                   /* and the memory that they keep */
-    pthread_mutex_t lock;                        /* of what follows */
+    wr_progress own_progress;
+    wr_progress *progress;     /* of operations in flight: its own, or its process's, */
+    _Atomic int64_t in_flight; /* and the memory that they keep */
+    pthread_mutex_t lock;      /* of what follows */
     wr_lodger *lodgers;
     bool orphan;              /* its communicator is gone: it ends with its last lodger */
     void (*ends)(void *user); /* or NULL: called before it does; nobody uses it afterwards */
@@ -82,6 +83,12 @@ void wr_world_end(wr_world *world);
 /* Local: a lodger keeps its world until it parts. */
 void wr_world_join(wr_world *world, wr_lodger *lodger, void (*evict)(wr_lodger *lodger));
 void wr_world_part(wr_world *world, wr_lodger *lodger);
+
+/* What worlds of one process have in common takes the place of its own; before it is used. */
+void wr_world_share(wr_world *world, wr_progress *progress, wr_costs *costs);
+
+/* Waits for a word to differ from `seen`, as wr_progress_wait does. */
+void wr_world_wait(wr_world *world, wr_word *word, uint32_t seen);
 
 /* As wr_world_close, but the transport goes back to who lent it. */
 void wr_world_release(wr_world *world);

@@ -263,7 +263,8 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     int code = how->code ? how->code : f ? check_mode(how->mode) : WEIR_ENOMEM;
     code = meet(world, how, code, words);
     if (!code && f) {
-        *f = (weir_file){.port.world = world};
+        *f = (weir_file){
+            .port = {.world = world, .together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME}};
         pthread_mutex_init(&f->port.moving, NULL);
         pthread_mutex_init(&f->port.clerk.lock, NULL);
         pthread_mutex_init(&f->port.usher.lock, NULL);

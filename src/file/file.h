@@ -15,10 +15,10 @@ typedef struct wr_after {
 
 struct weir_request {
     wr_operation op;
-    wr_after after;     /* run NULL: nothing */
-    weir_file *file;    /* NULL: it is over, and op has what it came to */
-    weir_request *next; /* of the file; copies of the patterns lie behind the request, */
-    bool spare;         /* unless there was no memory for them: then it has */
+    wr_after after;              /* run NULL: nothing */
+    weir_file *file;             /* NULL: it is over, and op has what it came to */
+    weir_request *next, **place; /* of the file */
+    bool spare; /* there was no memory for copies of the patterns behind it: then it has */
     wr_run_pattern nothing;
 };
 

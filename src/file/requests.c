@@ -53,6 +53,9 @@ static void enlist(weir_file *f, weir_request *r)
 {
     pthread_mutex_lock(&f->lock);
     r->next = f->requests;
+    r->place = &f->requests;
+    if (r->next)
+        r->next->place = &r->next;
     f->requests = r;
     pthread_mutex_unlock(&f->lock);
 }
@@ -68,10 +71,9 @@ static weir_request *first_of(weir_file *f)
 static void strike(weir_file *f, weir_request *r)
 {
     pthread_mutex_lock(&f->lock);
-    weir_request **at = &f->requests;
-    while (*at != r)
-        at = &(*at)->next;
-    *at = r->next;
+    *r->place = r->next;
+    if (r->next)
+        r->next->place = r->place;
     pthread_mutex_unlock(&f->lock);
 }
 

@@ -1,0 +1,116 @@
+/* Thousands of nonblocking accesses outstanding at a time cost as much each as a few hundred do;
+ * hundreds of communicators share one thread. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "weir/weir.h"
+
+enum { FEW = 400, MANY = 5000, BYTES = 64, COMMUNICATORS = 200, SECONDS = 100 };
+
+/* Linear but for caches; quadratic is 12. */
+enum { GROWTH = 4 };
+
+static int rank, ranks;
+static char data[BYTES];
+
+static int64_t threads(void)
+{
+    char line[200];
+    long long count = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+    CHECK(f);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "Threads: %lld", &count) == 1)
+            break;
+    fclose(f);
+    return count;
+}
+
+/* Microseconds for each of `number` writes, of which all are started before any is waited for. */
+static double each(weir_file *f, bool together, int number)
+{
+    weir_request **requests = calloc((size_t)number, sizeof *requests);
+    weir_pattern *memory;
+    CHECK(requests && !weir_pattern_contiguous(0, BYTES, &memory));
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    for (int i = 0; i < number; i++) {
+        weir_pattern *where;
+        CHECK(!weir_pattern_contiguous(((int64_t)i * ranks + rank) * BYTES, BYTES, &where));
+        CHECK(!(together ? weir_file_iwrite_all : weir_file_iwrite)(f, where, memory, data,
+                                                                    &requests[i]));
+        weir_pattern_free(where);
+    }
+    CHECK(!weir_waitall(number, requests, NULL));
+    double elapsed = (MPI_Wtime() - start) * 1e6 / number;
+    free(requests);
+    weir_pattern_free(memory);
+    return elapsed;
+}
+
+static void check_growth(const char *path, const char *hints, bool together)
+{
+    weir_file *f;
+    check_within(SECONDS);
+    CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
+    double few = each(f, together, FEW), many = each(f, together, MANY);
+    double both[2] = {few, many};
+    MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s, %s: %.1f us each of %d, %.1f of %d\n", hints, together ? "together" : "alone",
+               both[0], FEW, both[1], MANY);
+    CHECK(both[1] < GROWTH * both[0]);
+    CHECK(!weir_file_close(f));
+}
+
+static void check_threads(const char *path)
+{
+    static MPI_Comm comms[COMMUNICATORS];
+    static weir_file *files[COMMUNICATORS];
+    weir_pattern *where;
+    weir_request *request;
+    int64_t before = threads();
+    check_within(SECONDS);
+    CHECK(!weir_pattern_contiguous((int64_t)rank * BYTES, BYTES, &where));
+    double start = MPI_Wtime();
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        CHECK(!weir_file_open(comms[i], path, WEIR_READ | WEIR_WRITE, "overlap=all", &files[i]));
+        CHECK(!weir_file_iwrite_all(files[i], where, where, data - (int64_t)rank * BYTES,
+                                    &request));
+        CHECK(!weir_wait(&request, NULL));
+    }
+    CHECK(threads() <= before + 1);
+    if (rank == 0)
+        printf("%.0f us a communicator\n", (MPI_Wtime() - start) * 1e6 / COMMUNICATORS);
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        CHECK(!weir_file_close(files[i]));
+        MPI_Comm_free(&comms[i]);
+    }
+    CHECK(threads() <= before + 1);
+    weir_pattern_free(where);
+}
+
+int main(int argc, char **argv)
+{
+    char path[100];
+    int number = (int)getpid();
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(path, sizeof path, "many-requests-%d.bin", number);
+    check_growth(path, "overlap=auto", true);
+    check_growth(path, "progress=poll", true);
+    check_growth(path, "overlap=all", false);
+    check_threads(path);
+    check_within(0);
+    if (rank == 0)
+        unlink(path);
+    MPI_Finalize();
+    return 0;
+}
