@@ -28,7 +28,8 @@ void wr_task_set(wr_task *task, void (*run)(void *user), void *user);
 /* Runs it until it waits (false) or is over (true). Not within a task. */
 bool wr_task_move(wr_task *task);
 
-/* What it waits for: the word's value to differ from *seen; NULL: it wants to look again soon. */
+/* What it waits for: the word's value to differ from *seen; NULL: it wants to look again soon, and
+ * has looked *seen times. */
 wr_word *wr_task_awaits(const wr_task *task, uint32_t *seen);
 
 /* How long it wants to wait at most, in microseconds; 0: until there is what it waits for. */

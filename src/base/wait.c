@@ -148,15 +148,20 @@ void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds)
         wr_pause(microseconds && microseconds < NAP_US ? microseconds : NAP_US);
 }
 
+int64_t wr_backoff_time(int64_t tries)
+{
+    int64_t rest = tries - POLITE_YIELDS;
+    return rest <= 0 ? 0 : rest < NAP_US ? rest : NAP_US;
+}
+
 void wr_backoff(int *tries)
 {
-    if (wr_task_current()) {
-        wr_task_leave(NULL, 0);
-        return;
-    }
-    int rest = ++*tries - POLITE_YIELDS;
-    if (rest <= 0)
-        sched_yield();
+    *tries += *tries < INT_MAX;
+    int64_t rest = wr_backoff_time(*tries);
+    if (wr_task_current())
+        wr_task_leave(NULL, (uint32_t)*tries);
+    else if (rest)
+        wr_pause(rest);
     else
-        wr_pause(rest < NAP_US ? rest : NAP_US);
+        sched_yield();
 }

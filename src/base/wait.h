@@ -68,7 +68,11 @@ void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds);
 void wr_pause(int64_t microseconds);
 
 /* Between two looks at something that has no word: yields at first, sleeps longer and longer, up to
- * 200 microseconds, later. `*tries` is 0 at first and the caller's to keep. Leaves a task. */
+ * 200 microseconds, later. `*tries` is 0 at first and the caller's to keep. Leaves a task, whose
+ * mover is told of the tries (task.h). */
 void wr_backoff(int *tries);
+
+/* How long it sleeps at the n-th try, in microseconds; 0: it yields. */
+int64_t wr_backoff_time(int64_t tries);
 
 #endif

@@ -12,7 +12,8 @@
 #include "base/memory.h"
 
 enum {
-    LOOK_US = 200,  /* between looks at something that has no word */
+    LOOK_US = 200,  /* between looks at something that has no word, at most, */
+    THREAD_US = 20, /* and at least by the thread, which disturbs who computes */
     MOST_WORDS = 64 /* waited for at a time */
 };
 
@@ -167,7 +168,8 @@ static int64_t sooner(int64_t a, int64_t b)
     return a && b ? wr_min(a, b) : a + b;
 }
 
-/* What the errands of a list wait for, behind `count` words; *look: for so long at most. */
+/* What the errands of a list wait for, behind `count` words; *look: for so long at most. Who has just
+ * begun to look for something without a word, such as a message, looks again at once. */
 static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awaited, int64_t *look)
 {
     pthread_mutex_lock(&p->lock);
@@ -177,7 +179,7 @@ static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awai
         if (word && count < MOST_WORDS)
             awaited[count++] = (wr_awaited){word, seen};
         else
-            *look = sooner(*look, LOOK_US);
+            *look = sooner(*look, word ? LOOK_US : wr_max(wr_backoff_time(seen), 1));
         *look = sooner(*look, wr_task_patience(e->task));
     }
     pthread_mutex_unlock(&p->lock);
@@ -213,7 +215,7 @@ static void *serve(void *user)
         if (move_all(p, WR_BY_THREAD))
             continue;
         int count = collect(p, WR_BY_THREAD, 1, awaited, &look);
-        wr_nap_any(count, awaited, look);
+        wr_nap_any(count, awaited, look ? wr_max(look, THREAD_US) : 0);
     }
 }
 
@@ -286,8 +288,11 @@ static void move_and_nap(wr_progress *p, wr_word *word, uint32_t seen)
             ;
         count = collect(p, WR_BY_CALLERS, 1, awaited, &look);
     }
-    if (wr_word_get(word) == seen)
-        wr_nap_any(count, awaited, LOOK_US);
+    int tries = 0;
+    if (look == 1)
+        wr_backoff(&tries);
+    else if (wr_word_get(word) == seen)
+        wr_nap_any(count, awaited, sooner(look, LOOK_US));
     if (moves)
         pthread_mutex_unlock(&p->turn);
 }
