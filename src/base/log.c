@@ -1,11 +1,15 @@
 /* Log lines and trace events. A trace formats into one buffer under a lock and writes whole
- * buffers, so that an event costs well under a microsecond and no system call. */
+ * buffers, so that an event costs well under a microsecond and no system call. Files are only
+ * appended to, whole lines a call: every rank, and every communicator of a rank, writes to the
+ * same one. */
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { LINE = 512, DIGITS = 21, EVENT = 1024, BUFFER = 30 << 10 };
+enum { LINE = 512, DIGITS = 21, WHO = 64, HOST = 256, EVENT = 5 << 10, BUFFER = 30 << 10 };
 
 struct wr_trace {
     pthread_mutex_t lock;
@@ -22,7 +26,7 @@ struct wr_trace {
     void *user;
     int fd; /* ours to close, or -1 */
     int error;
-    int64_t start;
+    char who[WHO]; /* fields of every line */
     int64_t used;
     char buffer[BUFFER];
 };
@@ -61,10 +65,11 @@ void wr_log_line(const wr_log *log, int level, const char *format, ...)
         write_all(STDERR_FILENO, line, length);
 }
 
+/* By the clock that ranks have in common. */
 static int64_t now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -77,8 +82,8 @@ int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user)
     trace->user = user;
     trace->fd = -1;
     trace->error = 0;
+    trace->who[0] = '\0';
     trace->used = 0;
-    trace->start = now();
     pthread_mutex_init(&trace->lock, NULL);
     *out = trace;
     return 0;
@@ -90,18 +95,42 @@ static int file_sink(void *user, const char *lines, int64_t length)
     return write_all(trace->fd, lines, length);
 }
 
-int wr_trace_open(wr_trace **out, const char *path)
+/* The trace's path with the host's name for each %h. */
+static int expand(const char *path, char *out, size_t size)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    char host[HOST] = "";
+    size_t used = 0;
+    gethostname(host, sizeof host - 1);
+    while (*path) {
+        bool named = path[0] == '%' && path[1] == 'h';
+        size_t length = named ? strlen(host) : 1;
+        if (used + length >= size)
+            return wr_fail(WEIR_EINVAL, "the name of the trace file is too long");
+        memcpy(out + used, named ? host : path, length);
+        used += length;
+        path += named ? 2 : 1;
+    }
+    out[used] = '\0';
+    return 0;
+}
+
+int wr_trace_open(wr_trace **out, const char *path, int rank)
+{
+    char name[PATH_MAX];
+    int code = expand(path, name, sizeof name);
+    if (code)
+        return code;
+    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
-        return wr_fail_system(errno, path, -1, "open the trace file");
-    int code = wr_trace_new(out, file_sink, NULL);
+        return wr_fail_system(errno, name, -1, "open the trace file");
+    code = wr_trace_new(out, file_sink, NULL);
     if (code) {
         close(fd);
         return code;
     }
     (*out)->user = *out;
     (*out)->fd = fd;
+    snprintf((*out)->who, WHO, " rank=%d pid=%ld", rank, (long)getpid());
     return 0;
 }
 
@@ -120,6 +149,16 @@ static char *put_text(char *at, const char *end, const char *text)
     return at + length;
 }
 
+/* Last, because a name may have spaces; a line stays one. */
+static char *put_file(char *at, const char *end, const char *file)
+{
+    char *from = at = put_text(at, end, " file=");
+    at = put_text(at, end, file);
+    for (; from < at; from++)
+        *from = *from == '\n' ? '?' : *from;
+    return at;
+}
+
 /* snprintf costs ten times as much, and an event is mostly numbers. */
 static char *put_number(char *at, const char *end, int64_t value)
 {
@@ -136,20 +175,23 @@ static char *put_number(char *at, const char *end, int64_t value)
     return put_text(at, end, d);
 }
 
-void wr_trace_event(wr_trace *trace, const char *name, int count, const wr_field *fields)
+void wr_trace_event(wr_trace *trace, const char *name, const char *file, int count,
+                    const wr_field *fields)
 {
-    int64_t time = now() - trace->start;
     char line[EVENT];
     const char *end = line + EVENT - 1;
-    char *at = put_number(line, end, time);
+    char *at = put_number(line, end, now());
     at = put_text(at, end, " ");
     at = put_text(at, end, name);
+    at = put_text(at, end, trace->who);
     for (int i = 0; i < count; i++) {
         at = put_text(at, end, " ");
         at = put_text(at, end, fields[i].key);
         at = put_text(at, end, "=");
         at = put_number(at, end, fields[i].value);
     }
+    if (file)
+        at = put_file(at, end, file);
     *at++ = '\n';
 
     pthread_mutex_lock(&trace->lock);

@@ -20,8 +20,8 @@ typedef struct wr_log {
 void wr_log_line(const wr_log *log, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* One event is one line: nanoseconds since the trace was opened, name, key=value ... Keys and
- * names are borrowed for the call. Threads may share a trace. */
+/* One event is one line: nanoseconds since 1970, name, key=value ..., file=NAME if there is one.
+ * What it is given is borrowed for the call. Threads may share a trace. */
 typedef struct wr_trace wr_trace;
 
 typedef struct wr_field {
@@ -35,20 +35,23 @@ typedef int wr_trace_sink(void *user, const char *lines, int64_t length);
 /* At most 32 KiB of memory. */
 int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user);
 
-/* A trace into the file `path`, created or emptied. */
-int wr_trace_open(wr_trace **out, const char *path);
+/* A trace appended to the file `path`, in which %h becomes the name of the host; every line says
+ * rank and process too. Others may append to the same file at the same time. */
+int wr_trace_open(wr_trace **out, const char *path, int rank);
 
-/* Call through WR_TRACE: a NULL trace costs one comparison. */
-void wr_trace_event(wr_trace *trace, const char *name, int count, const wr_field *fields);
+/* Call through WR_TRACE: a NULL trace costs one comparison. `file` may be NULL. */
+void wr_trace_event(wr_trace *trace, const char *name, const char *file, int count,
+                    const wr_field *fields);
 
 /* Hands over what is buffered and frees; returns the first error of the sink. NULL is fine. */
 int wr_trace_close(wr_trace *trace);
 
-#define WR_TRACE(trace, name, ...)                                                                 \
+#define WR_TRACE(trace, name, file, ...)                                                           \
     do {                                                                                           \
         if (trace) {                                                                               \
             const wr_field fields_[] = {__VA_ARGS__};                                              \
-            wr_trace_event((trace), (name), (int)(sizeof fields_ / sizeof *fields_), fields_);     \
+            wr_trace_event((trace), (name), (file), (int)(sizeof fields_ / sizeof *fields_),       \
+                           fields_);                                                               \
         }                                                                                          \
     } while (0)
 

@@ -108,7 +108,7 @@ const wr_tunable wr_tunable_table[] = {
      "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
     {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
-     "file that receives one line per event; empty: no trace"},
+     "file to which every rank appends a line per event; %h: the host's name; empty: no trace"},
     {0},
 };
 

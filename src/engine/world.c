@@ -28,9 +28,9 @@ static void set_log(wr_world *w)
 
 static int open_trace(wr_world *w)
 {
-    if (!*w->tunables.trace || w->transport->rank)
+    if (!*w->tunables.trace)
         return 0;
-    return wr_trace_open(&w->trace, w->tunables.trace);
+    return wr_trace_open(&w->trace, w->tunables.trace, w->transport->rank);
 }
 
 /* Shared memory for the next channels, on every node or on none. */

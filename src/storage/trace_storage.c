@@ -1,4 +1,4 @@
-/* Storage that reports each finished attempt to the trace. */
+/* Storage that reports each finished attempt to the trace: where it begins, in which file. */
 #include "storage/backends.h"
 
 static int open_trace(wr_storage *s, int flags)
@@ -21,10 +21,13 @@ static void submit(wr_storage *s, wr_transfer *t)
 static wr_transfer *reap(wr_storage *s, bool wait)
 {
     wr_transfer *t = s->inner->ops->reap(s->inner, wait);
-    if (t)
-        WR_TRACE(s->trace, t->direction == WR_READ ? "read" : "write", {"offset", t->offset},
+    if (t) {
+        int64_t offset = t->offset;
+        const char *file = wr_storage_locate(s, &offset);
+        WR_TRACE(s->trace, t->direction == WR_READ ? "read" : "write", file, {"offset", offset},
                  {"bytes", wr_transfer_bytes(t)}, {"runs", t->count}, {"done", t->done},
                  {"error", t->error});
+    }
     return t;
 }
 

@@ -54,5 +54,5 @@ void io_count_watch(wr_world *w, io_count *c)
 
 void io_count_next(wr_world *w)
 {
-    wr_trace_event(w->trace, "phase", 0, NULL);
+    wr_trace_event(w->trace, "phase", NULL, 0, NULL);
 }

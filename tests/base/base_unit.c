@@ -1,5 +1,6 @@
 /* Errors, arithmetic, memory, log and trace. */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,7 +353,7 @@ static int trace_sink(void *user, const char *text, int64_t length)
 static void *trace_events(void *user)
 {
     for (int64_t i = 0; i < 500; i++)
-        WR_TRACE((wr_trace *)user, "read", {"offset", i}, {"bytes", INT64_MIN});
+        WR_TRACE((wr_trace *)user, "read", NULL, {"offset", i}, {"bytes", INT64_MIN});
     return NULL;
 }
 
@@ -375,7 +376,7 @@ static void test_trace_among_threads(void)
         CHECK_EQUAL(bytes, INT64_MIN);
     }
     CHECK_EQUAL(events, 2000);
-    WR_TRACE((wr_trace *)NULL, "nothing", {"x", 1});
+    WR_TRACE((wr_trace *)NULL, "nothing", NULL, {"x", 1});
 }
 
 /* A name longer than a line is cut; the next event is a line of its own. */
@@ -383,18 +384,18 @@ static void test_trace_long_name(void)
 {
     static lines l;
     wr_trace *trace;
-    char name[2001];
+    char name[8001];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     CHECK(!wr_trace_new(&trace, trace_sink, &l));
-    WR_TRACE(trace, name, {"key", 1});
-    WR_TRACE(trace, "next", {name, INT64_MAX});
-    WR_TRACE(trace, "last", {"key", -5});
+    WR_TRACE(trace, name, NULL, {"key", 1});
+    WR_TRACE(trace, "next", NULL, {name, INT64_MAX});
+    WR_TRACE(trace, "last", NULL, {"key", -5});
     CHECK(!wr_trace_close(trace));
     char *first = memchr(l.text, '\n', (size_t)l.used), *second = first + 1;
-    CHECK(first && first - l.text <= 1024 && first[-1] == 'n' && strstr(l.text, " nnnn"));
+    CHECK(first && first - l.text <= 5120 && first[-1] == 'n' && strstr(l.text, " nnnn"));
     second = memchr(second, '\n', (size_t)(l.text + l.used - second));
-    CHECK(second && second - first <= 1025 && strstr(first, " next nnnn") < second);
+    CHECK(second && second - first <= 5121 && strstr(first, " next nnnn") < second);
     CHECK(l.text[l.used - 1] == '\n' && strstr(second, " last key=-5\n"));
 }
 
@@ -424,23 +425,51 @@ static void test_trace_errors(void)
     CHECK(!wr_trace_new(&trace, trace_sink, &full));
     trace_events(trace);
     CHECK_FAILS(wr_trace_close(trace), WEIR_ENOSPC, "write the trace");
-    CHECK_FAILS(wr_trace_open(&trace, "/nonexistent/trace"), WEIR_ENOENT, "open the trace");
+    CHECK_FAILS(wr_trace_open(&trace, "/nonexistent/trace", 0), WEIR_ENOENT, "open the trace");
     CHECK(!wr_trace_close(NULL));
     wr_alloc_fail_after(0);
-    CHECK_EQUAL(wr_trace_open(&trace, "/dev/null"), WEIR_ENOMEM);
+    CHECK_EQUAL(wr_trace_open(&trace, "/dev/null", 0), WEIR_ENOMEM);
 }
 
+/* Two ranks append whole lines to one file, and what was there stays. */
 static void test_trace_file(void)
 {
-    char path[] = "/tmp/weir_trace_XXXXXX", line[100] = "";
+    char path[] = "/tmp/weir_trace_XXXXXX", text[400] = "", line[200];
     int fd = mkstemp(path);
-    wr_trace *trace = NULL;
-    CHECK(fd >= 0 && !wr_trace_open(&trace, path));
-    WR_TRACE(trace, "open", {"rank", 0});
-    CHECK(!wr_trace_close(trace));
-    CHECK(read(fd, line, sizeof line - 1) > 0 && strstr(line, " open rank=0\n"));
+    CHECK(fd >= 0 && write(fd, "before\n", 7) == 7);
+    for (int round = 0; round < 2; round++) {
+        wr_trace *trace[2] = {NULL, NULL};
+        for (int rank = 0; rank < 2; rank++)
+            CHECK(!wr_trace_open(&trace[rank], path, rank));
+        for (int rank = 0; rank < 2; rank++)
+            WR_TRACE(trace[rank], "read", "/a b\nc", {"round", round});
+        for (int rank = 1; rank >= 0; rank--)
+            CHECK(!wr_trace_close(trace[rank]));
+    }
+    CHECK(pread(fd, text, sizeof text - 1, 0) > 0 && !strncmp(text, "before\n", 7));
+    for (int i = 0; i < 4; i++) {
+        snprintf(line, sizeof line, " read rank=%d pid=%ld round=%d file=/a b?c\n", i % 2,
+                 (long)getpid(), i / 2);
+        CHECK(strstr(text, line));
+    }
     close(fd);
     unlink(path);
+}
+
+static void test_trace_host(void)
+{
+    char host[256] = "", path[400];
+    wr_trace *trace = NULL;
+    gethostname(host, sizeof host - 1);
+    CHECK(!wr_trace_open(&trace, "/tmp/weir_trace_%h_%h", 0) && !wr_trace_close(trace));
+    snprintf(path, sizeof path, "/tmp/weir_trace_%s_%s", host, host);
+    CHECK(!unlink(path));
+    char *longer = malloc(PATH_MAX + 1);
+    CHECK(longer != NULL);
+    memset(longer, 'n', PATH_MAX);
+    longer[PATH_MAX] = '\0';
+    CHECK_FAILS(wr_trace_open(&trace, longer, 0), WEIR_EINVAL, "too long");
+    free(longer);
 }
 
 int main(void)
@@ -466,5 +495,6 @@ int main(void)
     test_trace_stops_at_error();
     test_trace_errors();
     test_trace_file();
+    test_trace_host();
     return 0;
 }

@@ -25,9 +25,10 @@ cases_of_few() {
     run create fill-c.npy --shape 3,4 --dtype c8 --fill 1.5-2j --order F
     run create fill-f2.npy --shape 11 --dtype f2 --fill 0.1
     export WEIR_TRACE="$PWD/trace"
-    run create traced.npy --shape 9 --iota
+    run create traced.npy --shape 100,100 --iota --memory 16K
     unset WEIR_TRACE
-    [ -s trace ] || fail "no trace"
+    [ "$(sed -n 's/.* rank=\([0-9]*\) .* file=.*traced.npy.*/\1/p' trace | sort -u | wc -l)" = $ranks ] ||
+        fail "trace: $(cat trace)"
     run create none.npy --shape 3,0,5 --dtype f4 --iota
     run create single.npy --shape '()' --dtype i4 --fill 42
     run create long.npy --shape 300,1000 --dtype f4 --random 18446744073709551615 --memory 16K
