@@ -31,6 +31,11 @@ grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/r
 WEIR_STORAGE=posix "$weir" doctor "$work" | grep -q 'storage=posix' || fail "storage=posix"
 "$weir" --version | grep -q '^weir [0-9]' || fail "version"
 "$weir" --help | grep -q 'doctor' || fail "help"
+# Alone it starts no other program, such as Open MPI's daemon.
+if strace -o "$work/programs" -f -qq -e trace=execve true 2>/dev/null; then
+    env -i PATH="$PATH" strace -o "$work/programs" -f -qq -e trace=execve "$weir" doctor "$work" >/dev/null
+    [ "$(grep -c execve "$work/programs")" = 1 ] || fail "other programs: $(cat "$work/programs")"
+fi
 refuses 'no command is called nonsense' "$weir" nonsense
 refuses 'No such file' "$weir" doctor "$work/none"
 refuses 'one folder at most' "$weir" doctor a b

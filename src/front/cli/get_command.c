@@ -1,20 +1,16 @@
 /* weir get: a section of an array, as text or as a new array. */
-#include <stdio.h>
-
 #include "command.h"
 #include "source.h"
 #include "target.h"
 
-enum { PRINTED = 1000000, DEFAULT_MEMORY = 64 << 20 };
+enum { DEFAULT_MEMORY = 64 << 20 };
 
 typedef struct options {
     const char *output;
-    int all;
     cli_target target;
 } options;
 
 static const cli_option table[] = {{"-o", offsetof(options, output), cli_parse_text},
-                                   {"--all", offsetof(options, all), NULL},
                                    CLI_TARGET_FILE(offsetof(options, target)),
                                    {0}};
 
@@ -43,16 +39,10 @@ static int put_array(const char *command, const cli_source *s, const options *o)
 
 static int put_text(const char *command, const cli_source *s, const options *o)
 {
-    const int64_t limit = o->all ? s->elements : PRINTED;
     const int64_t memory = o->target.memory ? o->target.memory : DEFAULT_MEMORY;
-    int code = cli_rank() == 0 ? cli_source_print(s, memory, limit) : 0;
+    int code = cli_rank() == 0 ? cli_source_print(s, memory) : 0;
     int status = cli_settle(command, code);
-    if (!status)
-        status = cli_flush(command);
-    if (!status && limit < s->elements && cli_rank() == 0)
-        fprintf(stderr, "weir %s: the first %lld of %lld elements; --all prints all\n", command,
-                (long long)limit, (long long)s->elements);
-    return status;
+    return status ? status : cli_flush(command);
 }
 
 static int run(int argc, char **argv)
@@ -77,7 +67,6 @@ const cli_command cli_get = {
     .help = "a section of an array, as text or as a new array",
     .details =
         "  -o FILE           a .npy file of the section, of the array's type and order\n"
-        "  --all             prints more than a million elements\n"
         "  --overwrite, --memory SIZE, --hints H, as for create\n"
         "  The bracket is NumPy's: indices, which drop a dimension, slices, also with negative\n"
         "  bounds and steps, and one \"...\"; what is not given is whole, such as 'A.npy[0:10, "

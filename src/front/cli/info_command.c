@@ -4,6 +4,7 @@
 #include "command.h"
 #include "options.h"
 #include "size_text.h"
+#include "source.h"
 
 typedef struct options {
     int json;
@@ -76,8 +77,7 @@ static void print_json(const char *path, const weir_array_info *info)
 static int show(const char *command, const char *path, const char *before, int json)
 {
     weir_array *array;
-    int status =
-        cli_settle(command, weir_array_open(MPI_COMM_WORLD, path, WEIR_READ, NULL, &array));
+    int status = cli_array_open(command, path, WEIR_READ, NULL, &array);
     if (status)
         return status;
     if (cli_rank() == 0 && json)

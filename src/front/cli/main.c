@@ -1,7 +1,10 @@
 /* The command `weir`: finds the subcommand, starts MPI, runs it on every rank. */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -75,11 +78,35 @@ static void print_help(FILE *out, const char *only)
     fprintf(out, "\n  --help, --version, COMMAND --help\n");
 }
 
+/* Whether something that starts several processes has started this one. */
+static bool was_launched(void)
+{
+    static const char *const signs[] = {"OMPI_COMM_WORLD_", "PMI",   "MPIEXEC_",
+                                        "SLURM_STEP",       "PALS_", "FLUX_TASK_"};
+    for (char **at = environ; *at; at++)
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+            if (!strncmp(*at, signs[i], strlen(signs[i])))
+                return true;
+    return false;
+}
+
+/* Alone, Open MPI would start a daemon and look for networks, which takes half a second. What the
+ * user has set stays; other MPIs do not look at these. */
+static void start_quickly(void)
+{
+    if (was_launched())
+        return;
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "self", 0);
+}
+
 static int run(const cli_command *command, int argc, char **argv)
 {
     int level;
     if (argc > 2 && !strcmp(argv[2], "--help"))
         return print_help(stdout, command->name), 0;
+    start_quickly();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     int status = command->run(argc - 1, argv + 1);
     MPI_Finalize();

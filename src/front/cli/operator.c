@@ -9,6 +9,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "size_text.h"
+#include "source.h"
 
 typedef struct running {
     const cli_operator *op;
@@ -62,9 +63,8 @@ static int open_inputs(running *r)
     const int mode = r->op->in_place ? WEIR_READ | WEIR_WRITE : WEIR_READ;
     int status = 0;
     for (; r->opened < r->op->inputs && !status; r->opened += !status)
-        status =
-            cli_settle(r->argv[0], weir_array_open(MPI_COMM_WORLD, r->argv[1 + r->opened], mode,
-                                                   r->how->target.hints, &r->arrays.in[r->opened]));
+        status = cli_array_open(r->argv[0], r->argv[1 + r->opened], mode, r->how->target.hints,
+                                &r->arrays.in[r->opened]);
     return status;
 }
 

@@ -1,10 +1,31 @@
 /* Opening and reading of sections. */
 #include "source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "foreign.h"
+
+/* Says of a name such as "a.h5" what it is that cannot be read. */
+static int name_format(const char *path, int code)
+{
+    const char *format = cli_foreign_format(path);
+    weir_error error = *weir_error_last();
+    if (code != WEIR_EFORMAT || !format)
+        return code;
+    snprintf(error.text, sizeof error.text,
+             "weir does not read %s, only .npy files and sets of local arrays", format);
+    return weir_error_raise(&error);
+}
+
+int cli_array_open(const char *command, const char *path, int mode, const char *hints,
+                   weir_array **out)
+{
+    int code = weir_array_open(MPI_COMM_WORLD, path, mode, hints, out);
+    return cli_settle(command, name_format(path, code));
+}
 
 static int open_array(const char *command, const char *text, size_t length, const char *hints,
                       weir_array **out)
@@ -12,8 +33,7 @@ static int open_array(const char *command, const char *text, size_t length, cons
     char *path = strndup(text, length);
     int code = path ? 0 : WEIR_ENOMEM, status = cli_settle(command, code);
     if (!status) /* mapped pages would look like memory beyond --memory */
-        status = cli_settle(command, weir_array_open(MPI_COMM_WORLD, path, WEIR_READ,
-                                                     hints ? hints : "map=16M", out));
+        status = cli_array_open(command, path, WEIR_READ, hints ? hints : "map=16M", out);
     free(path);
     return status;
 }

@@ -13,6 +13,10 @@ typedef struct cli_source {
     int64_t elements;
 } cli_source;
 
+/* weir_array_open, and a line if it fails. Returns an exit status. [collective] */
+int cli_array_open(const char *command, const char *path, int mode, const char *hints,
+                   weir_array **out);
+
 /* Of "A.npy[0:10]". Returns an exit status, and has printed a line if it is not 0. [collective] */
 int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out);
 
@@ -21,8 +25,8 @@ int cli_source_open(const char *command, const char *text, const char *hints, cl
 int cli_source_read(const cli_source *source, const int64_t *lo, const int64_t *hi,
                     const int64_t *stride, void *base);
 
-/* Prints at most `limit` elements by rows, with an empty line between 2-d slices; takes up to
- * `memory` bytes. An error code. [local] */
-int cli_source_print(const cli_source *source, int64_t memory, int64_t limit);
+/* Prints all elements by rows, with an empty line between 2-d slices; takes up to `memory` bytes.
+ * An error code. Stops where standard output cannot be written. [local] */
+int cli_source_print(const cli_source *source, int64_t memory);
 
 #endif

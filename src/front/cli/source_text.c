@@ -10,14 +10,14 @@ typedef struct printing {
     int64_t block[WEIR_MAX_DIMENSIONS]; /* size of boxes */
     int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS], stride[WEIR_MAX_DIMENSIONS];
     int64_t row, slice; /* elements of a row, and of a 2-d slice */
-    int64_t done, limit;
+    int64_t done;
     char *buffer;
 } printing;
 
 static void print_elements(printing *p, int64_t count)
 {
     const int type = p->source->info->type;
-    for (int64_t i = 0; i < count && p->done < p->limit; i++, p->done++) {
+    for (int64_t i = 0; i < count; i++, p->done++) {
         if (p->done)
             fputs(p->done % p->row ? " " : p->done % p->slice ? "\n" : "\n\n", stdout);
         cli_element_print(stdout, type, p->buffer + i * weir_type_bytes(type));
@@ -43,7 +43,7 @@ static int print_from(printing *p, int d)
     if (d == p->source->dimensions)
         return print_box(p);
     const int64_t size = p->source->shape[d], block = p->block[d];
-    for (int64_t at = 0; at < size && p->done < p->limit && !code; at += block) {
+    for (int64_t at = 0; at < size && !code && !ferror(stdout); at += block) {
         p->lo[d] = at;
         p->hi[d] = size - at < block ? size : at + block;
         code = print_from(p, d + 1);
@@ -51,14 +51,14 @@ static int print_from(printing *p, int d)
     return code;
 }
 
-int cli_source_print(const cli_source *s, int64_t memory, int64_t limit)
+int cli_source_print(const cli_source *s, int64_t memory)
 {
     const int64_t element = weir_type_bytes(s->info->type);
     int64_t room = memory / element;
-    printing p = {.source = s, .limit = limit < s->elements ? limit : s->elements};
+    printing p = {.source = s};
     if (!s->elements)
         return 0;
-    room = room < 1 ? 1 : room > p.limit ? p.limit : room;
+    room = room < 1 ? 1 : room > s->elements ? s->elements : room;
     p.buffer = malloc((size_t)(room * element));
     if (!p.buffer)
         return WEIR_ENOMEM;

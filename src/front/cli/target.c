@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "foreign.h"
 #include "interrupt.h"
 
 enum { MOST_MEMBERS = 1 << 24, MOST_DISKS = 256 };
@@ -63,11 +64,23 @@ static int folders_init(folders *f, const char *list)
     return to && f->count ? 0 : -1;
 }
 
+static int check_name(const char *command, const char *path)
+{
+    char text[200];
+    const char *format = cli_foreign_format(path);
+    snprintf(text, sizeof text,
+             "\"%.80s\": weir does not write %s, only .npy files and sets of local arrays", path,
+             format ? format : "");
+    return format ? cli_usage(command, text) : 0;
+}
+
 int cli_target_create(const char *command, const cli_target *target, const char *path,
                       const weir_array_info *info, weir_array **out)
 {
     folders disks = {0};
-    int status = 0;
+    int status = check_name(command, path);
+    if (status)
+        return status;
     if (!info->members && *path && path[strlen(path) - 1] == '/')
         status = cli_usage(command, "a .npy file is no folder");
     if (!status && target->disks && folders_init(&disks, target->disks))

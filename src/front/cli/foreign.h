@@ -1,0 +1,8 @@
+/* Names that claim a format of other libraries, such as "a.h5". */
+#ifndef WR_CLI_FOREIGN_H
+#define WR_CLI_FOREIGN_H
+
+/* The format that the name's ending claims, or NULL if it is none of those known and not ours. */
+const char *cli_foreign_format(const char *path);
+
+#endif
