@@ -61,8 +61,13 @@ static int check(const weir_array *a, const weir_array *b, const weir_array *c, 
     if (type != WEIR_F4 && type != WEIR_F8 && type != WEIR_C8 && type != WEIR_C16)
         return wr_fail(WEIR_EINVAL, "multiply: type %s is not f4, f8, c8 or c16",
                        weir_type_name(type));
-    if (a->info.shape[1] != b->info.shape[0] || a->info.shape[0] != c->info.shape[0] ||
-        b->info.shape[1] != c->info.shape[1])
+    if (a->info.shape[1] != b->info.shape[0])
+        return wr_fail(WEIR_EINVAL,
+                       "multiply: %s is %lld x %lld and %s is %lld x %lld: %lld columns, %lld rows",
+                       a->path, (long long)a->info.shape[0], (long long)a->info.shape[1], b->path,
+                       (long long)b->info.shape[0], (long long)b->info.shape[1],
+                       (long long)a->info.shape[1], (long long)b->info.shape[0]);
+    if (a->info.shape[0] != c->info.shape[0] || b->info.shape[1] != c->info.shape[1])
         return wr_fail(
             WEIR_EINVAL, "multiply: %lld x %lld times %lld x %lld does not make %lld x %lld",
             (long long)a->info.shape[0], (long long)a->info.shape[1], (long long)b->info.shape[0],

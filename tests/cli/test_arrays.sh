@@ -48,7 +48,8 @@ cases_of_few() {
 cases_of_brackets() {
     number=0
     for bracket in '' '[...]' '[2]' '[-1,3,-8]' '[0:10, ::2]' '[::-1]' '[4:1:-2,...,::3]' '[..., 5]' \
-        '[:, 1:1]' '[-100:100, 6:-100:-3, 7]' '[1:5:2, :, -3:,]' '[5:0:-1, ::-7, 99999999999999999999::-1]'; do
+        '[:, 1:1]' '[-100:100, 6:-100:-3, 7]' '[1:5:2, :, -3:,]' '[5:0:-1, ::-7, 99999999999999999999::-1]' \
+        '[[0, 2]]' '[:, [6,-1,0,6,],1:]' '[[5], :, 1]' '[1, [2,0]]' '[::-2, ..., [-8, 7]]' '[[]]'; do
         number=$((number + 1))
         run get "$1$bracket" -o get-$number.npy --memory 8800
         claim "same(load('get-$number.npy'), iota((6, 7, 8), 'i4')${bracket:-[...]}, '$2')"
@@ -158,6 +159,13 @@ cases_of_bad_input() {
     cases_of_bad_arrays convert x.npy
     refuses 2 'index 4 is outside dimension 0, which has 4;' get 'a.npy[4]'
     refuses 2 'index -5 is outside dimension 1, which has 4;' get 'a.npy[::2, -5]'
+    refuses 2 'index 4 is outside dimension 1, which has 4;' get 'a.npy[:, [0, 4]]'
+    refuses 2 'one list of indices at most;' get 'a.npy[[0, 1], [0, 1]]'
+    refuses 2 'indices and commas only: not understood from character 4 on;' get 'a.npy[[0:2]]'
+    refuses 2 'number is missing at character 3;' get 'a.npy[[[0]]]'
+    refuses 2 'not understood from character 5 on;' get 'a.npy[[0]1]'
+    refuses 2 'beside the indices, or come first;' get 'cube.npy[:, 1, ..., [0, 1]]'
+    refuses 2 'beside the indices, or come first;' get 'cube4.npy[1, :, [0, 1]]'
     refuses 2 'step is 0' get 'a.npy[::0]' -o x.npy
     refuses 2 'number is missing at character 2;' get 'a.npy[x]'
     refuses 2 'number is missing at character 2;' get 'a.npy[,2]'
@@ -220,6 +228,8 @@ bad() {
     mkdir arrays
     cd arrays
     make_bad_arrays
+    run create cube.npy --shape 2,2,2
+    run create cube4.npy --shape 2,2,2,2
     printf '\211HDF\r\n\032\n' >y.h5
     mkdir folder.zarr
     cases_of_bad_collectives

@@ -31,6 +31,12 @@ grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/r
 WEIR_STORAGE=posix "$weir" doctor "$work" | grep -q 'storage=posix' || fail "storage=posix"
 "$weir" --version | grep -q '^weir [0-9]' || fail "version"
 "$weir" --help | grep -q 'doctor' || fail "help"
+# Many at once: alone they have nothing in common.
+for worker in 1 2 3 4; do
+    (for i in 1 2 3 4 5 6; do "$weir" plan --array 4 --section 1 >/dev/null || touch "$work/lost"; done) 2>>"$work/err" &
+done
+wait
+[ ! -e "$work/lost" ] || fail "many at once: $(head -n 20 "$work/err")"
 # Alone it starts no other program, such as Open MPI's daemon.
 if strace -o "$work/programs" -f -qq -e trace=execve true 2>/dev/null; then
     env -i PATH="$PATH" strace -o "$work/programs" -f -qq -e trace=execve "$weir" doctor "$work" >/dev/null

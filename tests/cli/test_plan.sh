@@ -19,6 +19,11 @@ grep -q '^<svg' "$work/a.svg" && grep -q 'realm 0' "$work/a.svg" && tail -n 1 "$
     grep -q '</svg>' || fail "no picture"
 plan --section '[0:100, ::2]' --hints 'realms=cyclic;access=list;collective=always' >"$work/c"
 grep -q 'by list: access=list' "$work/c" || fail "hints: $(cat "$work/c")"
+for pair in '[32p:32p+16]/[32p:32p+16, :]' '[..., 3]/[:, 3]' '[p, ...]/[p, :]' '[1, ..., 2,]/[1, 2]' '[...]/[:, :]' \
+    '[5,]/[5, :]'; do
+    plan --section "${pair%/*}" >"$work/a"
+    plan --section "${pair#*/}" | cmp -s - "$work/a" || fail "$pair differ"
+done
 plan --section '1:16:1, 1+p:1+p:1' --op write | grep -q 'write, 16 ranks' || fail "write"
 
 refuses() {
@@ -31,7 +36,15 @@ refuses() {
 }
 refuses 'outside the array at character' plan --section '1:5000:1, 1:2:1'
 refuses 'stride must be at least 1' plan --section '1:2:-1, 1:2:1'
-refuses 'comma is missing' plan --section '1:2'
+refuses 'fewer ranges than dimensions: it ends at character 4' plan --section '1:2'
+refuses 'comma is missing' plan --section '1:2 3:4'
+refuses 'more than the array' plan --section '1:2, 1, 1'
+refuses 'more ranges than dimensions' plan --section '[1:2, 1, 1]'
+refuses 'no lists of indices' plan --section '[[0, 2]]'
+refuses 'number is missing' plan --section '[]'
+refuses 'number is missing' plan --section '[, 1]'
+refuses '\.\.\. comes twice' plan --section '[..., ...]'
+refuses 'or \] is missing' plan --section '[1, 1'
 refuses 'number is missing' plan --section 'x, 1'
 refuses 'must be read or write' plan --section '1, 1' --op both
 refuses 'are needed' "$weir" plan --array 4,4

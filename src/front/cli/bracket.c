@@ -79,14 +79,21 @@ static void set_slice(const bool given[3], const int64_t value[3], int64_t size,
     out->count[d] = length > 0 ? (length - 1) / by + 1 : 0;
 }
 
-static void set_index(parser *p, int64_t index, int64_t size, int d, cli_bracket *out)
+/* An index of dimension d, from its start. */
+static int64_t checked(parser *p, int64_t index, int64_t size, int d)
 {
-    out->lo[d] = index < 0 ? index + size : index;
-    out->step[d] = out->count[d] = 1;
-    out->dropped[d] = true;
-    if (out->lo[d] < 0 || out->lo[d] >= size)
+    int64_t from_start = index < 0 ? index + size : index;
+    if (from_start < 0 || from_start >= size)
         fail(p, "index %.*s is outside dimension %d, which has %lld",
              (int)strspn(p->item, "+-0123456789"), p->item, d, (long long)size);
+    return from_start;
+}
+
+static void set_index(parser *p, int64_t index, int64_t size, int d, cli_bracket *out)
+{
+    out->lo[d] = checked(p, index, size, d);
+    out->step[d] = out->count[d] = 1;
+    out->dropped[d] = true;
 }
 
 static bool at_end_of_item(parser *p)
@@ -95,13 +102,47 @@ static bool at_end_of_item(parser *p)
     return c == ',' || c == ']' || !c;
 }
 
-/* An index, or start:stop:step, every part optional. */
+/* "[0, 2]"; NumPy would pair the indices of two lists, which is no section. */
+static void list_item(parser *p, int64_t size, int d, cli_bracket *out)
+{
+    int64_t count = 0;
+    size_t room = 1;
+    if (out->list) {
+        fail(p, "one list of indices at most");
+        return;
+    }
+    for (const char *at = p->at; *at && *at != ']'; at++)
+        room += *at == ',';
+    out->list = malloc(room * sizeof *out->list);
+    if (!out->list)
+        fail(p, "no memory for a list of indices");
+    p->at++;
+    while (!p->problem && peek(p) != ']') {
+        p->item = p->at;
+        out->list[count++] = checked(p, number(p), size, d);
+        if (peek(p) != ',' && peek(p) != ']')
+            fail(p, "a list has indices and commas only: not understood from character %d on",
+                 position(p));
+        p->at += *p->at == ',';
+    }
+    p->at += !p->problem;
+    out->listed = d;
+    out->lo[d] = 0;
+    out->step[d] = 1;
+    out->count[d] = count;
+}
+
+/* An index, a list of them, or start:stop:step, every part optional. */
 static void item(parser *p, int64_t size, int d, cli_bracket *out)
 {
     bool given[3] = {false};
     int64_t value[3] = {0};
     int parts = 0;
     p->item = p->at;
+    if (*p->at == '[') {
+        list_item(p, size, d, out);
+        return;
+    }
     for (bool more = true; more && parts < 3 && !p->problem; parts++) {
         given[parts] = peek(p) != ':' && (!parts || !at_end_of_item(p));
         if (given[parts])
@@ -122,20 +163,41 @@ static void item(parser *p, int64_t size, int d, cli_bracket *out)
 /* Items between commas, of which one may be "..."; a comma may follow the last. */
 static int count_items(const char *text)
 {
-    int items = 0;
-    for (const char *at = text + 1; *at && *at != ']'; at += *at == ',') {
-        size_t length = strcspn(at, ",]");
-        items += at[length] == ',' || strspn(at, " \t") < length;
-        at += length;
+    int items = 0, depth = 0;
+    bool blank = true;
+    for (const char *at = text + 1; *at && (depth || *at != ']'); at++) {
+        bool comma = *at == ',' && !depth;
+        depth += (*at == '[') - (*at == ']');
+        items += comma;
+        blank = comma || (blank && strchr(" \t", *at));
     }
-    return items;
+    return items + !blank;
+}
+
+/* Where slices, or "..." before dimension `dots`, part a list from an index, NumPy puts the
+ * list's dimension before all others; it is refused unless it is there anyway. */
+static void check_order(parser *p, const cli_bracket *b, int dots)
+{
+    bool parted = false, behind = false;
+    int before = -1; /* the last dimension with an index or the list */
+    for (int d = 0; d < b->dimensions; d++) {
+        if (d < b->listed && !b->dropped[d])
+            behind = true;
+        if (!b->dropped[d] && d != b->listed)
+            continue;
+        if (before >= 0)
+            parted = parted || before + 1 < d || dots == d;
+        before = d;
+    }
+    if (parted && behind)
+        fail(p, "a list must be beside the indices, or come first");
 }
 
 static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
 {
     const int items = count_items(p->text);
     const bool dots = strstr(p->text, "...") != NULL;
-    bool seen = false;
+    int seen = -1; /* the dimension before which the dots are */
     p->at++;
     if (!items)
         fail(p, "an index is missing");
@@ -144,11 +206,11 @@ static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
     for (int i = 0, d = 0; i < items && !p->problem; i++) {
         peek(p);
         if (!strncmp(p->at, "...", 3)) {
-            if (seen)
+            if (seen >= 0)
                 fail(p, "... comes twice");
             p->at += 3;
+            seen = d;
             d += out->dimensions - (items - 1);
-            seen = true;
         } else if (d < out->dimensions) { /* or the dots are not where they could be */
             item(p, shape[d], d, out);
             d++;
@@ -159,6 +221,8 @@ static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
     }
     if (!p->problem && (peek(p) != ']' || p->at[1]))
         fail(p, "not understood from character %d on", position(p));
+    if (!p->problem && out->list)
+        check_order(p, out, seen);
 }
 
 const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *shape,
@@ -177,8 +241,21 @@ const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *s
 
 const char *cli_bracket_find(const char *text)
 {
-    const char *end = text + strlen(text), *found = strrchr(text, '[');
-    return end != text && end[-1] == ']' && found ? found : end;
+    const char *end = text + strlen(text), *at = end;
+    int depth = 0;
+    if (end == text || end[-1] != ']')
+        return end;
+    do {
+        at--;
+        depth += (*at == ']') - (*at == '[');
+    } while (depth && at != text);
+    return depth ? end : at;
+}
+
+void cli_bracket_release(cli_bracket *b)
+{
+    free(b->list);
+    b->list = NULL;
 }
 
 int cli_bracket_shape(const cli_bracket *b, int64_t *shape)

@@ -57,7 +57,7 @@ static int run(int argc, char **argv)
     if (status)
         return status;
     status = (o.output ? put_array : put_text)(argv[0], &s, &o);
-    weir_array_close(s.array);
+    cli_source_close(&s);
     return status;
 }
 
@@ -69,6 +69,7 @@ const cli_command cli_get = {
         "  -o FILE           a .npy file of the section, of the array's type and order\n"
         "  --overwrite, --memory SIZE, --hints H, as for create\n"
         "  The bracket is NumPy's: indices, which drop a dimension, slices, also with negative\n"
-        "  bounds and steps, and one \"...\"; what is not given is whole, such as 'A.npy[0:10, "
-        "::2]'.\n",
+        "  bounds and steps, one list of indices, and one \"...\"; what is not given is whole, "
+        "such\n"
+        "  as 'A.npy[0:10, ::2]' and 'A.npy[:, [0, 2]]'.\n",
     .run = run};

@@ -90,13 +90,15 @@ static bool was_launched(void)
     return false;
 }
 
-/* Alone, Open MPI would start a daemon and look for networks, which takes half a second. What the
- * user has set stays; other MPIs do not look at these. */
+/* Alone, Open MPI would start a daemon and look for networks, which takes half a second. Without
+ * the daemon all would share one session folder, so there is none. What the user has set stays;
+ * other MPIs do not look at these. */
 static void start_quickly(void)
 {
-    if (was_launched())
+    if (was_launched() || getenv("OMPI_MCA_ess_singleton_isolated"))
         return;
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 1);
     setenv("OMPI_MCA_pml", "ob1", 0);
     setenv("OMPI_MCA_btl", "self", 0);
 }

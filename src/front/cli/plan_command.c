@@ -151,8 +151,12 @@ const cli_command cli_plan = {
         "  --op read|write   (read)\n"
         "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n"
         "  --svg FILE        draws requests, realms and windows\n"
-        "  A section has a range for each dimension. Without brackets as in the papers: from 1,\n"
+        "  A section has ranges. Without brackets as in the papers: one for each dimension, from "
+        "1,\n"
         "  LOWER:UPPER:STRIDE with UPPER included, '1+32p:16+32p:1, 1:4096:1'. In brackets as in\n"
-        "  NumPy: from 0, the end not included, '[32p:32p+16, :]'. p is the rank, P the number of\n"
-        "  ranks; terms are added and subtracted: 200, p, 2p, 250p+250.\n",
+        "  NumPy: from 0, the end not included, '[32p:32p+16]'; dimensions not given are whole, "
+        "and\n"
+        "  those that \"...\" stands for. p is the rank, P the number of ranks; terms are added "
+        "and\n"
+        "  subtracted: 200, p, 2p, 250p+250.\n",
     .run = run};

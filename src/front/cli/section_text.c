@@ -88,10 +88,11 @@ static void numpy_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64
     int parts = 0;
     for (bool more = true; more && parts < 3 && !p->problem; parts++) {
         skip_spaces(p);
-        if (*p->at != ':' && *p->at != ',' && *p->at != ']') {
+        if (*p->at == '[')
+            fail(p, "a plan takes no lists of indices, as");
+        given[parts] = !p->problem && *p->at != ':' && (!parts || (*p->at != ',' && *p->at != ']'));
+        if (given[parts])
             value[parts] = sum(p);
-            given[parts] = true;
-        }
         more = *p->at == ':';
         p->at += more;
     }
@@ -106,23 +107,78 @@ static void numpy_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64
         fail(p, "outside the array");
 }
 
+/* How many ranges follow "...". */
+static int ranges_behind(const char *at)
+{
+    int ranges = 0;
+    for (at += 3; *at && *at != ']'; at++)
+        ranges += *at == ',' && at[1 + strspn(at + 1, " \t")] != ']';
+    return ranges;
+}
+
+/* Dimensions from *d on that are whole: all that are left at the end, those that "..." stands
+ * for; true if there are no ranges at this place. */
+static bool skip_whole(parser *p, int dimensions, int *d, bool first)
+{
+    skip_spaces(p);
+    if (*p->at == ']' && !first) {
+        *d = dimensions;
+        return true;
+    }
+    if (strncmp(p->at, "...", 3) != 0)
+        return false;
+    if (strstr(p->at + 3, "..."))
+        fail(p, "... comes twice, first");
+    int last = dimensions - ranges_behind(p->at);
+    *d = last > *d ? last : *d;
+    p->at += 3;
+    return true;
+}
+
+static void numpy_ranges(parser *p, int dimensions, const int64_t *shape, cli_section *out)
+{
+    int d = 0;
+    for (int i = 0; i < dimensions; i++) {
+        out->lo[i] = 0;
+        out->hi[i] = shape[i];
+        out->step[i] = 1;
+    }
+    p->at++;
+    for (bool first = true, more = true; more && !p->problem; first = false) {
+        if (!skip_whole(p, dimensions, &d, first)) {
+            if (d == dimensions)
+                fail(p, "more ranges than dimensions");
+            else
+                numpy_range(p, shape[d], &out->lo[d], &out->hi[d], &out->step[d]);
+            d++;
+        }
+        skip_spaces(p);
+        more = *p->at == ',';
+        p->at += more;
+    }
+    if (!p->problem && *p->at++ != ']')
+        fail(p, "a comma or ] is missing");
+}
+
+static void paper_ranges(parser *p, int dimensions, const int64_t *shape, cli_section *out)
+{
+    for (int d = 0; d < dimensions && !p->problem; d++) {
+        paper_range(p, shape[d], &out->lo[d], &out->hi[d], &out->step[d]);
+        skip_spaces(p);
+        if (!p->problem && d + 1 < dimensions && *p->at != ',')
+            fail(p, *p->at ? "a comma is missing" : "fewer ranges than dimensions: it ends");
+        p->at += *p->at == ',';
+    }
+}
+
 const char *cli_section_parse(const char *text, int dimensions, const int64_t *shape, int rank,
                               int ranks, cli_section *out)
 {
     parser p = {.text = text, .at = text, .rank = rank, .ranks = ranks};
     skip_spaces(&p);
-    bool numpy = *p.at == '[';
-    p.at += numpy;
-    for (int d = 0; d < dimensions && !p.problem; d++) {
-        (numpy ? numpy_range : paper_range)(&p, shape[d], &out->lo[d], &out->hi[d], &out->step[d]);
-        skip_spaces(&p);
-        if (!p.problem && d + 1 < dimensions && *p.at++ != ',')
-            fail(&p, "a comma is missing: too few dimensions, or something not understood");
-    }
-    if (!p.problem && numpy && *p.at++ != ']')
-        fail(&p, "] is missing, or there are too many dimensions");
+    (*p.at == '[' ? numpy_ranges : paper_ranges)(&p, dimensions, shape, out);
     skip_spaces(&p);
     if (!p.problem && *p.at)
-        fail(&p, "something more than the array's dimensions");
+        fail(&p, "more than the array's dimensions, or something not understood");
     return p.problem;
 }

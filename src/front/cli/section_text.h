@@ -10,7 +10,8 @@ typedef struct cli_section {
 } cli_section;
 
 /* Understands the papers' notation, 1-based and inclusive, "1+32p:16+32p:1, 1:4096:1", with p for
- * the rank and P for the number of ranks, and NumPy's in brackets, "[0:10, ::2]". Returns NULL, or
+ * the rank and P for the number of ranks, and NumPy's in brackets, "[0:10, ::2]", where what is
+ * not given is whole. Returns NULL, or
  * what is wrong, valid until the next call. */
 const char *cli_section_parse(const char *text, int dimensions, const int64_t *shape, int rank,
                               int ranks, cli_section *out);

@@ -38,6 +38,20 @@ static int open_array(const char *command, const char *text, size_t length, cons
     return status;
 }
 
+/* NULL, or what is wrong. */
+static const char *set_shape(cli_source *s)
+{
+    s->dimensions = cli_bracket_shape(&s->bracket, s->shape);
+    s->elements = 1;
+    for (int d = 0; d < s->dimensions; d++)
+        if (!s->shape[d])
+            s->elements = 0;
+    for (int d = 0; d < s->dimensions; d++) /* a list may have indices twice */
+        if (__builtin_mul_overflow(s->elements, s->shape[d], &s->elements))
+            return "too many elements";
+    return NULL;
+}
+
 int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out)
 {
     const char *bracket = cli_bracket_find(text);
@@ -47,28 +61,39 @@ int cli_source_open(const char *command, const char *text, const char *hints, cl
     out->info = weir_array_get_info(out->array);
     const char *problem =
         cli_bracket_parse(bracket, out->info->dimensions, out->info->shape, &out->bracket);
+    if (!problem)
+        problem = set_shape(out);
     if (problem) {
-        weir_array_close(out->array);
+        cli_source_close(out);
         return cli_usage(command, problem);
     }
-    out->dimensions = cli_bracket_shape(&out->bracket, out->shape);
-    out->elements = 1;
-    for (int d = 0; d < out->dimensions; d++)
-        if (!out->shape[d])
-            out->elements = 0;
-    for (int d = 0; d < out->dimensions && out->elements; d++)
-        out->elements *= out->shape[d]; /* at most the array's */
     return 0;
+}
+
+void cli_source_close(cli_source *s)
+{
+    cli_bracket_release(&s->bracket);
+    weir_array_close(s->array);
 }
 
 int cli_source_read(const cli_source *s, const int64_t *lo, const int64_t *hi,
                     const int64_t *stride, void *base)
 {
     cli_section part;
-    int64_t bytes[WEIR_MAX_DIMENSIONS];
+    int64_t bytes[WEIR_MAX_DIMENSIONS], count[WEIR_MAX_DIMENSIONS] = {0};
+    const int64_t *index[WEIR_MAX_DIMENSIONS] = {NULL};
     cli_bracket_map(&s->bracket, lo, hi, &part);
     for (int d = 0, kept = 0; d < s->info->dimensions; d++)
         bytes[d] = (s->bracket.dropped[d] ? 1 : stride[kept++]) * weir_type_bytes(s->info->type);
     weir_array_section section = {.lo = part.lo, .hi = part.hi, .step = part.step, .stride = bytes};
+    if (s->bracket.list) {
+        const int d = s->bracket.listed;
+        index[d] = s->bracket.list + part.lo[d];
+        count[d] = part.hi[d] - part.lo[d];
+        section.index = index;
+        section.count = count;
+        part.lo[d] = 0;
+        part.hi[d] = 1;
+    }
     return weir_array_read(s->array, &section, base);
 }

@@ -5,7 +5,7 @@
 #include "bracket.h"
 
 typedef struct cli_source {
-    weir_array *array; /* to be closed by the caller */
+    weir_array *array;
     const weir_array_info *info;
     cli_bracket bracket;
     int dimensions; /* of the section, without those dropped, as its shape */
@@ -19,6 +19,9 @@ int cli_array_open(const char *command, const char *path, int mode, const char *
 
 /* Of "A.npy[0:10]". Returns an exit status, and has printed a line if it is not 0. [collective] */
 int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out);
+
+/* [collective] */
+void cli_source_close(cli_source *source);
 
 /* Indices [lo, hi) of the section, none of them empty; strides in elements. An error code.
  * [local] */
