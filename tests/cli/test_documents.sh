@@ -14,9 +14,14 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/root/build" "$work/shims"
 ln -s "$(dirname "$(dirname "$weir")")" "$work/root/build/openmpi"
 
-# What the documents call mpirun and mpicc is this build's.
+# What the documents call mpirun and mpicc is this build's. They must work where there are fewer
+# cores than ranks.
 cat >"$work/shims/mpirun" <<END
 #!/bin/sh
+case "\$*" in
+--oversubscribe\ * | "-n 1 "*) ;;
+*) echo "mpirun \$*: --oversubscribe is missing"; exit 1 ;;
+esac
 while [ "\$1" != -n ]; do shift; done
 shift
 exec $* "\$@"
@@ -48,11 +53,12 @@ find_lines() {
         END { if (at < count) { print wanted[at + 1]; exit 1 } }' "$1" "$2"
 }
 
+# Twice, as readers do: nothing that the first time has left must be in the way.
 check() {
     rm -f "$work"/*.sh "$work"/*.text
     blocks=$(cut_blocks "$source/$1")
     [ "$blocks" -gt 0 ] || { echo "$1: no commands, or a block without an end"; exit 1; }
-    for number in $(seq "$blocks"); do
+    for number in $(seq "$blocks") $(seq "$blocks"); do
         script=$work/$number.sh
         (cd "$work/root" && sh -eu "$script") >"$work/out" 2>"$work/err" || {
             echo "$1: exit status $? of:"; cat "$script" "$work/out" "$work/err"; exit 1; }
