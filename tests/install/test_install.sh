@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs into a temporary folder, then builds and runs an example the two ways a user would.
+# Installs into a temporary folder, then builds and runs an example the two ways a user would, and a
+# program in C++; the documents that the command names are there.
 # usage: test_install.sh SOURCE BUILD MPI
 set -eu
 source=$1 build=$2 mpi=$3
@@ -24,3 +25,36 @@ cmake -G Ninja -S "$work/project" -B "$work/project/build" \
     -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/project/build" >/dev/null
 "$work/project/build/section" >/dev/null
+
+# A project that has no C at all.
+mkdir "$work/cxx"
+cat >"$work/cxx/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.20)
+project(user CXX)
+find_package(weir-$mpi REQUIRED)
+add_executable(version version.cc)
+target_link_libraries(version PRIVATE weir::$mpi)
+END
+cat >"$work/cxx/version.cc" <<END
+#include <cstdio>
+#include <weir/weir.h>
+int main(int argc, char **argv)
+{
+    weir_array *array;
+    MPI_Init(&argc, &argv);
+    int code = weir_array_open(MPI_COMM_WORLD, "/nonexistent", WEIR_READ, nullptr, &array);
+    std::printf("%s\n", weir_version());
+    return MPI_Finalize() || code != WEIR_ENOENT;
+}
+END
+cmake -G Ninja -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+cmake --build "$work/cxx/build" >/dev/null
+"$work/cxx/build/version" | grep -q "^[0-9.]* $mpi"
+
+documents="$work/prefix/share/doc/weir"
+{ "$work/prefix/bin/weir.$mpi" --help; cat "$work/prefix"/include/weir/*.h; } | grep -o 'docs/[a-z-]*\.md' | sort -u >"$work/named"
+[ -s "$work/named" ] || { echo "no documents named"; exit 1; }
+while read -r name; do
+    [ -s "$documents/$name" ] || { echo "$name is not in $documents"; exit 1; }
+done <"$work/named"
+"$work/prefix/bin/weir.$mpi" --help | grep -q share/doc/weir

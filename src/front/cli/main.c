@@ -75,7 +75,7 @@ static void print_help(FILE *out, const char *only)
     for (int i = 0; i < COMMANDS; i++)
         if (commands[i]->details && (!only || !strcmp(only, commands[i]->name)))
             fprintf(out, "\n%s:\n%s", commands[i]->name, commands[i]->details);
-    fprintf(out, "\n  --help, --version, COMMAND --help\n");
+    fprintf(out, "\n  --help, --version, COMMAND --help; documents are installed in share/doc/weir\n");
 }
 
 /* Whether something that starts several processes has started this one. */
