@@ -29,8 +29,13 @@ mkdir -p build && \
 cmake --build build/$(1)
 endef
 
+# Of packages.txt. What a target sets here holds for what it needs.
+PACKAGES = library $(MPI)
+test test-long sanitized bench: PACKAGES = library openmpi mpich test
+lint: PACKAGES = library openmpi mpich test lint
+
 setup:
-	@MPI=$(MPI) tools/setup
+	@tools/setup $(PACKAGES)
 
 demo: all
 	@$(BUILD)/bin/weir doctor $(BUILD)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Proves packages.txt complete: every program run and every system header read comes from a
-package it names, or that a machine with gcc and make has anyway."""
+package it names, or that a machine with gcc and make has anyway; what the library itself reads, from
+the groups that make installs."""
 import argparse
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = {"gcc", "make", "libc6-dev"}
+LIBRARY = {"[library]", "[openmpi]", "[mpich]"}
 FIELDS = "${Package}\t${Essential}\t${Priority}\t${Pre-Depends}, ${Depends}\t${Provides}\n"
 
 
@@ -54,6 +56,12 @@ class Installed:
         """What metapackages stand for: clang-14 for clang, libclang-rt-14-dev for -rt-dev."""
         return {real for meta in packages for real in self.depends(meta)
                 if real != meta and re.sub(r"-\d+(\.\d+)*(?=-|$)", "", real) == meta}
+
+    def near(self, packages):
+        """Whose headers may be read by who has these: their own, those next to them, gcc's."""
+        real = self.behind(packages)
+        direct = [self.depends(name) for name in real | {n for n in packages if n.endswith("-dev")}]
+        return self.closure(GIVEN).union(packages, real, *direct)
 
 
 def spellings(path):
@@ -111,14 +119,38 @@ def check(places, ours, allowed, verb):
     return list(findings.values())
 
 
+def listed_in(path):
+    """Each package and its line; those that make installs."""
+    listed, make, group = {}, set(), ""
+    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+        for name in line.split("#")[0].split():
+            if name[0] == "[":
+                group = name
+                continue
+            listed[name] = number
+            if group in LIBRARY:
+                make.add(name)
+    return listed, make
+
+
+def headers_of(build):
+    """(header, whether the library itself reads it), once each."""
+    found, library = {}, False
+    for line in output("ninja", "-C", build, "-t", "deps").splitlines():
+        if line[:1] not in ("", " "):
+            library = bool(re.match(r"CMakeFiles/weir_(?!dra)", line))
+        elif line.startswith("    /"):
+            found[line[4:]] = found.get(line[4:], False) or library
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--packages", required=True)
     parser.add_argument("--exec-log", required=True, help="of strace -f -qq -e trace=execve")
     parser.add_argument("--deps", nargs="+", default=[], metavar="BUILD_DIR")
     args = parser.parse_args()
-    lines = Path(args.packages).read_text().splitlines()
-    listed = {name: i for i, line in enumerate(lines, 1) for name in line.split("#")[0].split()}
+    listed, make = listed_in(args.packages)
     packages = Installed()
     policy = output("apt-cache", "policy", *listed)
     known = {*packages.needs, *re.findall(r"^(\S+):\n.*\n  Candidate: [^(]", policy, re.M)}
@@ -126,19 +158,19 @@ def main():
                 for name, line in listed.items() if name not in known]
 
     tools = {path: f"{args.exec_log}:{line}" for line, path in executed(args.exec_log)}
-    headers = {build: re.findall(r"^    (/.*)", output("ninja", "-C", build, "-t", "deps"), re.M)
-               for build in args.deps}
+    headers = {build: headers_of(build) for build in args.deps}
     findings += [f"{place}:1: nothing found: not the trace or the folder of a build?"
                  for place, found in [(args.exec_log, tools), *headers.items()] if not found]
+    own = {path: f"{build}:1" for build, paths in headers.items() for path, library in paths.items()
+           if library}
     headers = {path: f"{build}:1" for build, paths in headers.items() for path in paths}
     ours = [str(ROOT), tempfile.gettempdir(), "/tmp", "/proc/self", *args.deps]
     ours = tuple(os.path.abspath(folder) + "/" for folder in ours)
 
-    real = packages.behind(listed)
-    direct = [packages.depends(name) for name in real | {n for n in listed if n.endswith("-dev")}]
-    near = packages.closure(GIVEN).union(listed, real, *direct)
     findings += check(tools, ours, packages.closure({*packages.always, *GIVEN, *listed}), "runs")
-    findings += check(headers, ours, near, "reads")
+    findings += check(headers, ours, packages.near(listed), "reads")
+    compiler = packages.closure({"clang"})  # its headers are read by its own builds
+    findings += check(own, ours, packages.near(make) | compiler, "the library reads")
     print("\n".join(findings) or "packages: ok")
     sys.exit(bool(findings))
 

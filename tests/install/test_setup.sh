@@ -1,0 +1,46 @@
+#!/bin/sh
+# What tools/setup would install on a machine that has nothing, for each target of make.
+# usage: test_setup.sh SOURCE
+set -eu
+source=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
+
+# Nothing is installed, we are root, and what apt-get is told is kept.
+mkdir "$work/shims"
+printf '#!/bin/sh\nexit 1\n' >"$work/shims/dpkg-query"
+printf '#!/bin/sh\necho 0\n' >"$work/shims/id"
+printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$work" >"$work/shims/apt-get"
+chmod +x "$work/shims"/*
+
+# asks GOAL... sets $asked to the packages that this make would install.
+asks() {
+    rm -f "$work/asked"
+    setup=$(make -n -C "$source" "$@" | grep -o 'tools/setup.*' | sort -u)
+    [ "$(echo "$setup" | wc -l)" = 1 ] || fail "make $*: not one setup: $setup"
+    (cd "$source" && PATH="$work/shims:$PATH" sh $setup) >"$work/said"
+    asked=" $(sed -n 's/.*install -y --no-install-recommends //p' "$work/asked") "
+    for package in $asked; do
+        case "$(cat "$work/said") " in *" $package "*) ;; *) fail "make $*: $package is not announced" ;; esac
+    done
+}
+has() { for package; do case $asked in *" $package "*) ;; *) fail "no $package in$asked" ;; esac; done; }
+lacks() { for package; do case $asked in *" $package "*) fail "$package in$asked" ;; esac; done; }
+
+tests='libglobalarrays-dev gfortran clang python3-numpy strace iproute2 libhdf5-openmpi-dev'
+for goal in all demo install docs; do
+    asks $goal
+    has cmake ninja-build pkg-config libcjson-dev openmpi-bin libopenmpi-dev
+    lacks $tests mpich libmpich-dev clang-tidy git
+done
+asks all MPI=mpich
+has cmake mpich libmpich-dev
+lacks $tests openmpi-bin
+for goal in test test-long bench; do
+    asks $goal
+    has cmake $tests openmpi-bin libmpich-dev
+    lacks clang-tidy
+done
+asks lint
+has cmake $tests openmpi-bin libmpich-dev clang-format clang-tidy git
