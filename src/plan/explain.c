@@ -16,7 +16,16 @@
 static const wr_price built_in[] = {
     [WR_READ] = {600, 150000, 200}, [WR_WRITE] = {2000, 150000, 200}};
 
-enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, MOST_ROWS = 32, MOST_RUNS = 400 };
+enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, TOP = 34, MOST_ROWS = 32, MOST_RUNS = 400 };
+
+/* What is drawn in which colour; windows in two, in turn. */
+enum { WANTED, REALM, SIEVED, LISTED };
+static const struct {
+    const char *colour, *other, *meaning;
+} legend[] = {[WANTED] = {"#3b6ea5", "", "wanted by a rank"},
+              [REALM] = {"#b9c6d3", "", "realm"},
+              [SIEVED] = {"#c9822b", "#e0a458", "window by sieve"},
+              [LISTED] = {"#4f8f57", "#7fb685", "window by list"}};
 
 /* [lo, hi) of the file. */
 typedef struct wr_run {
@@ -419,7 +428,7 @@ typedef struct band {
 static void draw(writer *w, const weir_plan *p, band b, wr_run range)
 {
     int64_t x = place(p, range.lo), width = wr_max(40, place(p, range.hi) - x);
-    long long y = 20 + b.row * BAND;
+    long long y = TOP + b.row * BAND;
     say(w, "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
         (long long)x / 100, (long long)x % 100, y, (long long)width / 100, (long long)width % 100,
         BAND - 3, b.colour);
@@ -427,7 +436,7 @@ static void draw(writer *w, const weir_plan *p, band b, wr_run range)
 
 static void label(writer *w, int64_t row, const char *what, int64_t number)
 {
-    long long y = 30 + row * BAND;
+    long long y = TOP + 10 + row * BAND;
     say(w, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", y, what, (long long)number);
 }
 
@@ -449,9 +458,46 @@ static void draw_window(writer *w, const weir_plan *p, const wr_windows *walk,
                         const wr_window *window)
 {
     const bool odd = walk->number % 2 == 0; /* its own is one less */
-    bool sieve = !strcmp(window->method, "sieve");
-    band b = {w->row, sieve ? (odd ? "#e0a458" : "#c9822b") : (odd ? "#7fb685" : "#4f8f57")};
+    const int kind = strcmp(window->method, "sieve") ? LISTED : SIEVED;
+    band b = {w->row, odd ? legend[kind].other : legend[kind].colour};
     draw(w, p, b, (wr_run){window->lo, window->hi});
+}
+
+/* A line and the offset at every power of two that makes at most nine, in its unit. */
+static void draw_scale(writer *w, const weir_plan *p, long long bottom)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    const int64_t span = wr_max(1, p->plan.hi - p->plan.lo);
+    int shift = 0;
+    while (span >> shift > 8)
+        shift++;
+    const int64_t step = INT64_C(1) << shift;
+    int64_t at = p->plan.lo / step * step;
+    at += at < p->plan.lo ? step : 0;
+    say(w, "<text x=\"4\" y=\"26\">offset, %s</text>\n", units[shift / 10]);
+    for (; at <= p->plan.hi; at += step) {
+        const long long x = (long long)place(p, at) / 100;
+        say(w,
+            "<path d=\"M%lld %dV%lld\" stroke=\"#ddd\"/>"
+            "<text x=\"%lld\" y=\"26\" text-anchor=\"middle\">%lld</text>\n",
+            x, TOP - 5, bottom, x, (long long)(at >> shift / 10 * 10));
+        if (at > INT64_MAX - step)
+            break;
+    }
+}
+
+static void draw_legend(writer *w, bool together, long long y)
+{
+    const int last = together ? LISTED : WANTED;
+    for (int i = 0; i <= last; i++) {
+        int x = LEFT + 160 * i;
+        say(w, "<rect x=\"%d\" y=\"%lld\" width=\"16\" height=\"11\" fill=\"%s\"/>", x, y,
+            legend[i].colour);
+        if (*legend[i].other)
+            say(w, "<rect x=\"%d\" y=\"%lld\" width=\"8\" height=\"11\" fill=\"%s\"/>", x + 8, y,
+                legend[i].other);
+        say(w, "<text x=\"%d\" y=\"%lld\">%s</text>\n", x + 21, y + 10, legend[i].meaning);
+    }
 }
 
 int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
@@ -461,16 +507,22 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
     static const visitor visit = {.window = draw_window};
     int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
-    long long height = (shown + 2 * realms + 1) * BAND + 30;
+    const long long bottom = TOP + (shown + 2 * realms) * BAND, height = bottom + 28;
     say(&w,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
         "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
         WIDTH, height);
-    say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s</text>\n", LEFT,
+    say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s", LEFT,
         (long long)plan->plan.lo, (long long)plan->plan.hi, wr_plan_reason(&plan->plan));
+    if (shown < plan->wants_count)
+        say(&w, "; the first %lld of %lld ranks", (long long)shown, (long long)plan->wants_count);
+    if (realms && realms < n)
+        say(&w, "; the first %lld of %lld realms", (long long)realms, (long long)n);
+    say(&w, "</text>\n");
+    draw_scale(&w, plan, bottom);
     for (int64_t i = 0; i < shown; i++, row++) {
         label(&w, row, "rank", plan->wants[i].rank);
-        draw_pattern(&w, plan, (band){row, "#3b6ea5"}, plan->wants[i].pattern);
+        draw_pattern(&w, plan, (band){row, legend[WANTED].colour}, plan->wants[i].pattern);
     }
     for (int64_t i = 0; i < realms; i++, row += 2) {
         weir_pattern *realm;
@@ -478,7 +530,7 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
         if (code)
             return code;
         label(&w, row, "realm", i);
-        draw_pattern(&w, plan, (band){row, "#b9c6d3"}, realm);
+        draw_pattern(&w, plan, (band){row, legend[REALM].colour}, realm);
         weir_pattern_free(realm);
         label(&w, row + 1, "windows", i);
         w.row = row + 1;
@@ -486,6 +538,7 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
         if (code)
             return code;
     }
+    draw_legend(&w, realms > 0, bottom + 10);
     say(&w, "</svg>\n");
     return w.length;
 }

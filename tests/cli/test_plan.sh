@@ -17,6 +17,9 @@ for text in '^input [0-9a-f]' '16 ranks' '^plan: together' '^realm 0 of rank 0' 
 done
 grep -q '^<svg' "$work/a.svg" && grep -q 'realm 0' "$work/a.svg" && tail -n 1 "$work/a.svg" |
     grep -q '</svg>' || fail "no picture"
+for text in 'offset, MiB' '>16<' 'wanted by a rank' '>realm<' 'window by sieve' 'window by list'; do
+    grep -q "$text" "$work/a.svg" || fail "no $text in the picture"
+done
 plan --section '[0:100, ::2]' --hints 'realms=cyclic;access=list;collective=always' >"$work/c"
 grep -q 'by list: access=list' "$work/c" || fail "hints: $(cat "$work/c")"
 for pair in '[32p:32p+16]/[32p:32p+16, :]' '[..., 3]/[:, 3]' '[p, ...]/[p, :]' '[1, ..., 2,]/[1, 2]' '[...]/[:, :]' \

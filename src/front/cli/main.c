@@ -1,12 +1,10 @@
 /* The command `weir`: finds the subcommand, starts MPI, runs it on every rank. */
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
+#include "quick_start.h"
 
 static const cli_command *const commands[] = {
     &cli_create, &cli_info,    &cli_get,    &cli_convert, &cli_copy,   &cli_transpose, &cli_matmul,
@@ -75,32 +73,7 @@ static void print_help(FILE *out, const char *only)
     for (int i = 0; i < COMMANDS; i++)
         if (commands[i]->details && (!only || !strcmp(only, commands[i]->name)))
             fprintf(out, "\n%s:\n%s", commands[i]->name, commands[i]->details);
-    fprintf(out, "\n  --help, --version, COMMAND --help; documents are installed in share/doc/weir\n");
-}
-
-/* Whether something that starts several processes has started this one. */
-static bool was_launched(void)
-{
-    static const char *const signs[] = {"OMPI_COMM_WORLD_", "PMI",   "MPIEXEC_",
-                                        "SLURM_STEP",       "PALS_", "FLUX_TASK_"};
-    for (char **at = environ; *at; at++)
-        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-            if (!strncmp(*at, signs[i], strlen(signs[i])))
-                return true;
-    return false;
-}
-
-/* Alone, Open MPI would start a daemon and look for networks, which takes half a second. Without
- * the daemon all would share one session folder, so there is none. What the user has set stays;
- * other MPIs do not look at these. */
-static void start_quickly(void)
-{
-    if (was_launched() || getenv("OMPI_MCA_ess_singleton_isolated"))
-        return;
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
-    setenv("OMPI_MCA_orte_create_session_dirs", "0", 1);
-    setenv("OMPI_MCA_pml", "ob1", 0);
-    setenv("OMPI_MCA_btl", "self", 0);
+    fprintf(out, "\n  --help, --version, COMMAND --help; documents: share/doc/weir\n");
 }
 
 static int run(const cli_command *command, int argc, char **argv)
@@ -108,7 +81,7 @@ static int run(const cli_command *command, int argc, char **argv)
     int level;
     if (argc > 2 && !strcmp(argv[2], "--help"))
         return print_help(stdout, command->name), 0;
-    start_quickly();
+    cli_start_quickly();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     int status = command->run(argc - 1, argv + 1);
     MPI_Finalize();
