@@ -49,6 +49,7 @@ refuses 'number is missing' plan --section '[, 1]'
 refuses '\.\.\. comes twice' plan --section '[..., ...]'
 refuses 'or \] is missing' plan --section '[1, 1'
 refuses 'number is missing' plan --section 'x, 1'
+refuses 'number is too large' plan --section '1, 9223372036854775807P'
 refuses 'must be read or write' plan --section '1, 1' --op both
 refuses 'are needed' "$weir" plan --array 4,4
 refuses 'sizes such as' "$weir" plan --array 4,x --section 1,1

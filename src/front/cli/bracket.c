@@ -114,8 +114,10 @@ static void list_item(parser *p, int64_t size, int d, cli_bracket *out)
     for (const char *at = p->at; *at && *at != ']'; at++)
         room += *at == ',';
     out->list = malloc(room * sizeof *out->list);
-    if (!out->list)
+    if (!out->list) {
         fail(p, "no memory for a list of indices");
+        return;
+    }
     p->at++;
     while (!p->problem && peek(p) != ']') {
         p->item = p->at;

@@ -13,6 +13,9 @@ typedef struct parser {
     const char *problem;
 } parser;
 
+/* Two of them can be added, and one more. */
+static const int64_t MOST = INT64_MAX / 4;
+
 static char message[200];
 
 static const char *fail(parser *p, const char *what)
@@ -39,12 +42,15 @@ static int64_t term(parser *p)
     int64_t value = digits ? strtoll(p->at, &end, 10) : 1;
     if (digits)
         p->at = end;
+    bool large = false;
     if (*p->at == 'p' || *p->at == 'P')
-        value *= *p->at++ == 'p' ? p->rank : p->ranks;
+        large = __builtin_mul_overflow(value, *p->at++ == 'p' ? p->rank : p->ranks, &value);
     else if (!digits)
         fail(p, "a number is missing");
+    if (large || value > MOST)
+        fail(p, "a number is too large");
     skip_spaces(p);
-    return value;
+    return p->problem ? 0 : value;
 }
 
 static int64_t sum(parser *p)
@@ -56,6 +62,8 @@ static int64_t sum(parser *p)
     while (!p->problem && (*p->at == '+' || *p->at == '-')) {
         sign = *p->at++ == '-' ? -1 : 1;
         value += sign * term(p);
+        if (value > MOST || value < -MOST)
+            fail(p, "a number is too large");
     }
     return value;
 }
@@ -156,8 +164,9 @@ static void numpy_ranges(parser *p, int dimensions, const int64_t *shape, cli_se
         more = *p->at == ',';
         p->at += more;
     }
-    if (!p->problem && *p->at++ != ']')
+    if (*p->at != ']')
         fail(p, "a comma or ] is missing");
+    p->at += *p->at == ']';
 }
 
 static void paper_ranges(parser *p, int dimensions, const int64_t *shape, cli_section *out)
