@@ -14,6 +14,12 @@ static void note(MPI_File *file, int *code, ...)
     seen_code = *code;
 }
 
+static void make_quota(MPI_File *file, int *code, ...)
+{
+    note(file, code);
+    *code = MPI_ERR_QUOTA;
+}
+
 static void note_twice(MPI_File *file, int *code, ...)
 {
     note(file, code);
@@ -64,9 +70,10 @@ static void test_default(const char *path)
 
 static void test_own(const char *path)
 {
-    MPI_Errhandler handler, other, got;
+    MPI_Errhandler handler, other, got, kept;
     MPI_File one = open_file(path), two = open_file(path);
     CHECK_OK(MPI_File_create_errhandler(note, &handler));
+    kept = handler;
     CHECK_OK(MPI_File_create_errhandler(note_twice, &other));
     CHECK_OK(MPI_File_set_errhandler(one, handler));
     CHECK_OK(PMPI_File_set_errhandler(two, other));
@@ -83,6 +90,7 @@ static void test_own(const char *path)
     MPI_Errhandler_free(&handler); /* lives on with the file */
     check_calls(1, one, provoke(one));
     CHECK_OK(MPI_File_get_errhandler(one, &got));
+    CHECK(got == kept);
     CHECK_OK(MPI_File_set_errhandler(two, got));
     MPI_Errhandler_free(&got);
     check_calls(1, two, provoke(two));
@@ -124,6 +132,55 @@ static void test_inherited(const char *path)
     MPI_Errhandler_free(&handler);
     CHECK_OK(MPI_File_close(&before));
     CHECK_OK(MPI_File_close(&after));
+}
+
+/* What is got is freed, however often; MPI_Finalize would notice, too. */
+static void free_what_is_got(MPI_File fh, MPI_Errhandler wanted)
+{
+    for (int i = 0; i < 50; i++) {
+        MPI_Errhandler got = MPI_ERRHANDLER_NULL;
+        CHECK_OK(MPI_File_get_errhandler(fh, &got));
+        CHECK(got == wanted);
+        CHECK_OK(MPI_Errhandler_free(&got));
+    }
+}
+
+static void test_references(const char *path)
+{
+    MPI_Errhandler own;
+    MPI_File fh = open_file(path);
+    CHECK_OK(MPI_File_create_errhandler(note, &own));
+    const MPI_Errhandler handlers[] = {MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL, own};
+    free_what_is_got(fh, MPI_ERRORS_RETURN);
+    free_what_is_got(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 6; i++) {
+        MPI_File where = i < 3 ? fh : MPI_FILE_NULL;
+        CHECK_OK(MPI_File_set_errhandler(where, handlers[i % 3]));
+        free_what_is_got(where, handlers[i % 3]);
+    }
+    check_calls(1, fh, provoke(fh));
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Errhandler_free(&own));
+    CHECK_OK(MPI_File_close(&fh));
+}
+
+/* What a handler leaves in its code is what the call returns. */
+static void test_changed_code(const char *path)
+{
+    MPI_Errhandler handler;
+    MPI_File fh = open_file(path);
+    CHECK_OK(MPI_File_create_errhandler(make_quota, &handler));
+    CHECK_OK(MPI_File_set_errhandler(fh, handler));
+    CHECK_CLASS(MPI_File_seek(fh, -1, MPI_SEEK_SET), MPI_ERR_QUOTA);
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, handler));
+    CHECK_CLASS(fail_to_open(), MPI_ERR_QUOTA);
+    calls = 0;
+    CHECK_OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_AMODE));
+    check_calls(1, MPI_FILE_NULL, MPI_ERR_AMODE);
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_AMODE));
+    MPI_Errhandler_free(&handler);
+    CHECK_OK(MPI_File_close(&fh));
 }
 
 /* A handler is not forgotten for the files that inherit it. */
@@ -181,6 +238,8 @@ void smoke_handlers(const char *path)
     test_default(path);
     test_own(path);
     test_inherited(path);
+    test_references(path);
+    test_changed_code(path);
     test_many_heirs(path);
     test_strings();
     test_fortran(path);

@@ -11,11 +11,19 @@
 #include "file/file.h"
 #include "front/mpiio/types.h"
 
-/* What a user's error handler calls. */
+/* What a user's error handler calls, in the language it was made in. */
+enum wr_language { WR_LANGUAGE_C, WR_LANGUAGE_FORTRAN, WR_LANGUAGE_CXX };
+
 typedef struct wr_reaction {
     MPI_File_errhandler_function *function; /* or NULL */
-    bool fortran;                           /* it takes the file's number */
+    enum wr_language language;
 } wr_reaction;
+
+/* A handler as a file has it. */
+typedef struct wr_handler {
+    MPI_Errhandler handle; /* with a reference that is ours, or MPI_ERRHANDLER_NULL */
+    wr_reaction reaction;  /* of one that the user made */
+} wr_handler;
 
 typedef struct wr_door {
     uint64_t mark;        /* tells an open file from a closed one */
@@ -25,9 +33,8 @@ typedef struct wr_door {
     int amode;
     int fortran; /* its number there, or 0 */
     MPI_Group group;
-    MPI_Info info; /* what the user has given so far */
-    MPI_Errhandler errors;
-    wr_reaction on_error; /* of a handler that the user made */
+    MPI_Info info;       /* what the user has given so far */
+    wr_handler on_error; /* MPI_ERRHANDLER_NULL: MPI_ERRORS_RETURN */
     /* the view */
     int64_t displacement;
     MPI_Datatype etype, filetype; /* ours */
@@ -62,14 +69,22 @@ wr_door *wr_door_of(MPI_File fh);
 int wr_misuse(int mpi_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* MPI_SUCCESS for 0. Otherwise an MPI error code whose string is this thread's error, given to the
- * handler of the file (NULL: of MPI_FILE_NULL) first. */
+ * handler of the file (NULL: of MPI_FILE_NULL) first, which may change it. */
 int wr_door_result(wr_door *door, int code);
 
-/* The handler of files opened from now on. */
+/* As MPI itself would: by the handler of a communicator, which prints the text it knows. */
+void wr_door_end_program(int code);
+
+/* --- handlers.c --- */
+
+/* Gives a code to the handler of the file, or of MPI_FILE_NULL; returns what that makes of it. */
+int wr_door_handle(wr_door *door, int code);
+
+/* The handler of files opened from now on becomes the file's. */
 void wr_door_inherit(wr_door *door);
 
-/* A handler for the file, or for those opened later if it is NULL. */
-int wr_door_set_handler(wr_door *door, MPI_Errhandler handler);
+/* The file needs its handler no more. */
+void wr_door_release_handler(wr_door *door);
 
 /* A handler of the MPI library, whose function we know. */
 int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out);

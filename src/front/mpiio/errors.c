@@ -1,4 +1,4 @@
-/* Errors as MPI knows them: classes, codes whose strings name file, rank and cause, handlers. */
+/* Errors as MPI knows them: classes, and codes whose strings name file, rank and cause. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -21,20 +21,6 @@ static struct {
     char text[CODES][TEXT];
     int next;
 } rings[CLASSES];
-
-/* Handlers that users made, to find their functions. */
-static struct made {
-    MPI_Errhandler handler;
-    wr_reaction reaction;
-} * made;
-static int64_t made_count, made_room;
-
-/* Of files opened later; MPI_ERRORS_RETURN at first. */
-static struct {
-    bool set;
-    MPI_Errhandler handler;
-    wr_reaction reaction;
-} standard;
 
 int wr_misuse(int mpi_class, const char *format, ...)
 {
@@ -143,44 +129,13 @@ WR_DOOR int PMPI_Error_string(int code, char *text, int *length)
 }
 WR_BOTH_NAMES(Error_string)
 
-/* As MPI itself would: by the handler of a communicator, which prints the text it knows. */
-static void end_program(int code)
+void wr_door_end_program(int code)
 {
     char text[MPI_MAX_ERROR_STRING];
     if (find_text(code, text))
         PMPI_Add_error_string(code, text);
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
-}
-
-static bool is_fatal(MPI_Errhandler handler)
-{
-#ifdef MPI_ERRORS_ABORT
-    if (handler == MPI_ERRORS_ABORT)
-        return true;
-#endif
-    return handler == MPI_ERRORS_ARE_FATAL;
-}
-
-static void react(wr_reaction reaction, MPI_File fh, int code)
-{
-    MPI_Fint number = PMPI_File_c2f(fh), fortran_code = code;
-    if (reaction.fortran)
-        ((void (*)(MPI_Fint *, MPI_Fint *))reaction.function)(&number, &fortran_code);
-    else
-        reaction.function(&fh, &code);
-}
-
-static void handle(wr_door *door, int code)
-{
-    MPI_Errhandler handler = door ? door->errors : standard.handler;
-    wr_reaction reaction = door ? door->on_error : standard.reaction;
-    if (!door && !standard.set)
-        return;
-    if (reaction.function)
-        react(reaction, door ? (MPI_File)(void *)door : MPI_FILE_NULL, code);
-    else if (is_fatal(handler))
-        end_program(code);
 }
 
 int wr_door_result(wr_door *door, int code)
@@ -193,95 +148,5 @@ int wr_door_result(wr_door *door, int code)
     describe(weir_error_last(), text, sizeof text);
     int result = code_for(class_of(weir_error_last()), text);
     weir_log("error", text);
-    handle(door, result);
-    return result;
+    return wr_door_handle(door, result);
 }
-
-void wr_door_inherit(wr_door *door)
-{
-    if (!standard.set)
-        return;
-    door->errors = standard.handler;
-    door->on_error = standard.reaction;
-}
-
-static wr_reaction reaction_of(MPI_Errhandler handler)
-{
-    wr_reaction found = {0};
-    pthread_mutex_lock(&lock);
-    for (int64_t i = made_count - 1; i >= 0 && !found.function; i--)
-        if (made[i].handler == handler)
-            found = made[i].reaction;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-int wr_door_set_handler(wr_door *door, MPI_Errhandler handler)
-{
-    wr_reaction reaction = reaction_of(handler);
-    if (handler == MPI_ERRHANDLER_NULL)
-        return wr_misuse(MPI_ERR_ARG, "MPI_ERRHANDLER_NULL as the handler of a file");
-    if (door) {
-        door->errors = handler;
-        door->on_error = reaction;
-        return 0;
-    }
-    standard.set = true;
-    standard.handler = handler;
-    standard.reaction = reaction;
-    return 0;
-}
-
-/* The MPI library's own function makes real handlers. */
-int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out)
-{
-    int (*create)(MPI_File_errhandler_function *, MPI_Errhandler *) = NULL;
-    *(void **)(void *)&create = dlsym(RTLD_NEXT, "PMPI_File_create_errhandler");
-    if (!create || create(reaction.function, out) != MPI_SUCCESS)
-        return wr_misuse(MPI_ERR_OTHER, "the MPI library makes no error handler");
-    pthread_mutex_lock(&lock);
-    int code = wr_grow((void **)&made, &made_room, made_count + 1, sizeof *made);
-    if (!code)
-        made[made_count++] = (struct made){*out, reaction};
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
-WR_DOOR int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
-{
-    return wr_door_result(NULL, wr_door_create_handler((wr_reaction){function, false}, out));
-}
-WR_BOTH_NAMES(File_create_errhandler)
-
-WR_DOOR int PMPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
-{
-    wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
-    if (fh != MPI_FILE_NULL && !door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    return wr_door_result(door, wr_door_set_handler(door, handler));
-}
-WR_BOTH_NAMES(File_set_errhandler)
-
-/* The caller frees what it gets, so of a user's handler it gets another one. */
-WR_DOOR int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *out)
-{
-    wr_door *door = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
-    if (fh != MPI_FILE_NULL && !door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    wr_reaction reaction = door ? door->on_error : standard.reaction;
-    if (reaction.function)
-        return wr_door_result(door, wr_door_create_handler(reaction, out));
-    *out = door ? door->errors : standard.set ? standard.handler : MPI_ERRORS_RETURN;
-    return MPI_SUCCESS;
-}
-WR_BOTH_NAMES(File_get_errhandler)
-
-WR_DOOR int PMPI_File_call_errhandler(MPI_File fh, int code)
-{
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    handle(door, code);
-    return MPI_SUCCESS;
-}
-WR_BOTH_NAMES(File_call_errhandler)

@@ -78,7 +78,7 @@ void mpi_file_create_errhandler_(void (*function)(MPI_Fint *, MPI_Fint *), MPI_F
                                  MPI_Fint *result)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    wr_reaction reaction = {(MPI_File_errhandler_function *)function, true};
+    wr_reaction reaction = {(MPI_File_errhandler_function *)function, WR_LANGUAGE_FORTRAN};
     int code = wr_door_create_handler(reaction, &handler);
     *out = PMPI_Errhandler_c2f(handler);
     int done = wr_door_result(NULL, code);

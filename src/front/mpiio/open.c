@@ -90,7 +90,7 @@ static int furnish(wr_door *door, MPI_Comm comm, const char *path, int amode, MP
                       .filetype = MPI_DATATYPE_NULL,
                       .group = MPI_GROUP_NULL,
                       .info = MPI_INFO_NULL,
-                      .errors = MPI_ERRORS_RETURN};
+                      .on_error.handle = MPI_ERRHANDLER_NULL};
     pthread_mutex_init(&door->lock, NULL);
     size_t length = strlen(path) + 1;
     door->path = wr_alloc((int64_t)length);
@@ -111,6 +111,8 @@ static void dismantle(wr_door *door)
     bool alive = wr_mpi_alive();
     if (alive)
         wr_view_release(door);
+    if (alive)
+        wr_door_release_handler(door);
     weir_pattern_free(door->memory);
     if (alive && door->group != MPI_GROUP_NULL)
         PMPI_Group_free(&door->group);
