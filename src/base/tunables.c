@@ -227,6 +227,12 @@ static const char *variable(const char *name)
     return getenv(key);
 }
 
+int wr_tunables_set_variable(wr_tunables *tunables, const char *name)
+{
+    const char *value = variable(name);
+    return value ? wr_tunables_set(tunables, name, value) : 0;
+}
+
 int wr_tunables_set_environment(wr_tunables *tunables)
 {
     wr_tunables changed = *tunables;

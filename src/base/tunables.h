@@ -76,6 +76,7 @@ typedef struct wr_tunables {
     wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy, mpi_threads;
+    wr_choice door;         /* 1: off */
     wr_choice write_behind; /* 1: enabled */
     wr_choice sieve_unit;   /* enum wr_sieve_unit */
     wr_choice direct;       /* enum wr_switch */
@@ -132,6 +133,9 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 
 /* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
+
+/* WEIR_NAME of one name only. */
+int wr_tunables_set_variable(wr_tunables *tunables, const char *name);
 
 /* What one tunable means for another, once all are set: write_behind makes realms persistent that
  * are even or cyclic. WEIR_EINVAL: they contradict each other. */

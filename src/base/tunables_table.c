@@ -68,6 +68,10 @@ const wr_tunable wr_tunable_table[] = {
      "multiple: a program started through the MPI-IO door gets MPI_THREAD_MULTIPLE, whatever it "
      "asks for, so that what is under way between nodes gets on while it computes; by the "
      "environment only"},
+    {"door", WR_CHOICE, AT(door), "on|off", 0, 0, "on", "front/preload",
+     "off: programs that are loaded or linked with libweir_mpiio have the MPI library's own "
+     "MPI-IO; "
+     "by the environment only"},
     {"progress", WR_CHOICE, AT(progress), "thread|poll", 0, 0, "thread", "engine",
      "who moves operations in flight: a thread of each communicator, or calls of the library only"},
     {"progress_nice", WR_COUNT, AT(progress_nice), "niceness", -20, 19, "0", "engine",

@@ -266,7 +266,7 @@ static void find_door(char *path, size_t size)
     *path = '\0';
     CHECK(maps);
     while (!*path && fgets(line, sizeof line, maps))
-        if (strstr(line, "libweir_mpiio"))
+        if (strstr(line, "libweir_mpiio.so"))
             snprintf(path, size, "%.*s", (int)strcspn(strchr(line, '/'), "\n"), strchr(line, '/'));
     fclose(maps);
     CHECK(*path);

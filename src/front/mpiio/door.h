@@ -94,9 +94,6 @@ int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out);
 /* Raises an error if the file was opened with MPI_MODE_SEQUENTIAL. */
 int wr_door_refuse_sequential(const wr_door *door);
 
-/* 0, or an error raised if the MPI that runs is not the one the door was built for. */
-int wr_door_flavour(void);
-
 /* The name of a file without a prefix such as "ufs:". */
 const char *wr_door_path(const char *name);
 

@@ -1,9 +1,9 @@
 /* Error handlers of files.
  *
- * A handler is the MPI library's own, which counts references to it but says nothing of the function
- * behind it; so we note functions as handlers are made. References are counted by the only file that
- * the MPI library has beside ours, its MPI_FILE_NULL: what that is given and asked for has one more,
- * and stays the same handle. */
+ * A handler is the MPI library's own, which counts references to it but says nothing of the
+ * function behind it; so we note functions as handlers are made. References are counted by the only
+ * file that the MPI library has beside ours, its MPI_FILE_NULL: what that is given and asked for
+ * has one more, and stays the same handle. */
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -47,10 +47,29 @@ static int unusable(void)
     return wr_misuse(MPI_ERR_OTHER, "the MPI library makes nothing of an error handler");
 }
 
+/* MPICH 4.0 ends the program when it is asked about its MPI_ERRORS_ABORT. */
+static bool is_counted(MPI_Errhandler handle)
+{
+#if defined MPICH && defined MPI_ERRORS_ABORT
+    if (handle == MPI_ERRORS_ABORT)
+        return false;
+#endif
+    return handle != MPI_ERRHANDLER_NULL;
+}
+
+static void release(MPI_Errhandler handle)
+{
+    if (is_counted(handle))
+        PMPI_Errhandler_free(&handle);
+}
+
 /* One more reference, as *out; the same handle. */
 static int refer(MPI_Errhandler handle, MPI_Errhandler *out)
 {
     MPI_Errhandler before;
+    *out = handle;
+    if (!is_counted(handle))
+        return 0;
     pthread_mutex_lock(&lock);
     const functions *f = theirs();
     int result = f->get && f->set ? f->get(MPI_FILE_NULL, &before) : MPI_ERR_INTERN;
@@ -59,7 +78,7 @@ static int refer(MPI_Errhandler handle, MPI_Errhandler *out)
         if (result == MPI_SUCCESS)
             result = f->get(MPI_FILE_NULL, out);
         f->set(MPI_FILE_NULL, before);
-        PMPI_Errhandler_free(&before);
+        release(before);
     }
     pthread_mutex_unlock(&lock);
     return result == MPI_SUCCESS ? 0 : unusable();
@@ -123,8 +142,7 @@ static wr_reaction reaction_of(MPI_Errhandler handle)
 
 void wr_door_release_handler(wr_door *door)
 {
-    if (door->on_error.handle != MPI_ERRHANDLER_NULL)
-        PMPI_Errhandler_free(&door->on_error.handle);
+    release(door->on_error.handle);
     door->on_error = (wr_handler){.handle = MPI_ERRHANDLER_NULL};
 }
 
@@ -145,7 +163,7 @@ static int set_handler(wr_door *door, MPI_Errhandler handle)
     if (door)
         wr_door_release_handler(door);
     else if (standard_set)
-        PMPI_Errhandler_free(&standard.handle);
+        release(standard.handle);
     *(door ? &door->on_error : &standard) = new;
     standard_set = standard_set || !door;
     return 0;

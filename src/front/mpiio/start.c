@@ -7,7 +7,7 @@
 
 static void started(int result)
 {
-    if (result == MPI_SUCCESS && !wr_door_flavour())
+    if (result == MPI_SUCCESS)
         wr_mpi_prepare();
 }
 
