@@ -227,6 +227,13 @@ static const char *variable(const char *name)
     return getenv(key);
 }
 
+const char *wr_tunables_hint_file(bool *wanted)
+{
+    const char *path = getenv("ROMIO_HINTS");
+    *wanted = path != NULL;
+    return path ? path : "/etc/romio-hints";
+}
+
 int wr_tunables_set_variable(wr_tunables *tunables, const char *name)
 {
     const char *value = variable(name);

@@ -7,6 +7,7 @@
 #ifndef WR_BASE_TUNABLES_H
 #define WR_BASE_TUNABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -133,6 +134,10 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 
 /* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
+
+/* The file in which ROMIO, and so the MPI-IO door, looks for hints that are weaker than a program's;
+ * *wanted: the user says so, by ROMIO_HINTS. */
+const char *wr_tunables_hint_file(bool *wanted);
 
 /* WEIR_NAME of one name only. */
 int wr_tunables_set_variable(wr_tunables *tunables, const char *name);

@@ -27,7 +27,7 @@ const wr_tunable wr_tunable_table[] = {
     {"collective_write", WR_CHOICE, AT(collective[WR_WRITE]), switches, 0, 0, "auto", "plan",
      "whether ranks write together through aggregators"},
     {"independent", WR_CHOICE, AT(independent), "auto|never", 0, 0, "auto", "file",
-     "never: a promise that no rank accesses the file alone"},
+     "never: a promise that no rank accesses the file alone; nothing comes of it yet"},
     {"realms", WR_CHOICE, AT(realms), realms, 0, 0, "even", "plan",
      "how the file is divided among aggregators"},
     {"realm_align", WR_SIZE, AT(realm_align), "", 1, INT64_MAX, "1", "plan",

@@ -81,7 +81,7 @@ static int count_seats(wr_port *port, const char *text, int64_t *seats)
     return code;
 }
 
-/* [collective] The first so many of each node. */
+/* [collective] The first so many of each node; NULL, and all ranks, where that comes to none. */
 static int find_seats(wr_port *port, const char *text, int64_t *count, int **out)
 {
     const wr_transport *t = port->world->transport;
@@ -97,13 +97,15 @@ static int find_seats(wr_port *port, const char *text, int64_t *count, int **out
             seat[(*count)++] = place;
         --*left;
     }
-    if (!code && !*count)
-        code = wr_fail(WEIR_EINVAL, "aggregator_hosts=%.80s: no rank may be an aggregator", text);
     wr_free(seats);
-    if (code)
+    if (!code && !*count && t->rank == 0)
+        wr_log_line(&port->world->log, WR_LOG_WARN,
+                    "aggregator_hosts=%.80s names no host that has ranks: all may be aggregators",
+                    text);
+    if (code || !*count)
         wr_free(seat);
-    else
-        *out = seat;
+    *out = code || !*count ? NULL : seat;
+    *count = *count ? *count : t->size;
     return code;
 }
 

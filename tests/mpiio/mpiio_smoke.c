@@ -106,6 +106,87 @@ static void test_hints(const char *path)
     close_file(&fh);
 }
 
+/* A list of hosts that names nobody, or says nothing, is ignored; cb_nodes is what is in force. */
+static void test_aggregator_hints(const char *path)
+{
+    static const char *const lists[] = {"no-such-host:2", "*:0", "a:b:c", ",,"};
+    char text[100], data[100] = "";
+    MPI_File fh;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        snprintf(text, sizeof text, "cb_config_list=%s;romio_cb_write=enable", lists[i]);
+        MPI_Info info = door_info(text);
+        CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, everything, info, &fh));
+        CHECK_OK(MPI_File_set_info(fh, info));
+        MPI_Info_free(&info);
+        CHECK_OK(MPI_File_write_at_all(fh, 0, data, 0, MPI_BYTE, MPI_STATUS_IGNORE));
+        int nodes = atoi(door_hint(fh, "cb_nodes"));
+        CHECK(nodes >= 1 && nodes <= door_ranks);
+        CHECK(!strcmp(door_hint(fh, "weir_aggregators"), "0"));
+        info = door_info("cb_nodes=1000");
+        CHECK_OK(MPI_File_set_info(fh, info));
+        MPI_Info_free(&info);
+        CHECK_EQUAL(atoi(door_hint(fh, "cb_nodes")), door_ranks);
+        close_file(&fh);
+    }
+}
+
+/* ROMIO's file of hints is weaker than the program's. */
+static void test_hint_file(const char *path)
+{
+    MPI_File fh;
+    const char *name = door_path("hints");
+    if (door_rank == 0) {
+        FILE *f = fopen(name, "w");
+        CHECK(f && fputs("# cb_nodes 3\n\nromio_cb_write enable\ncb_buffer_size\t65536\r\n"
+                         "cb_buffer_size 4096\nweir_window 8K\nromio_ds_read disable now\n"
+                         "weir_prefetch x\nind_rd_buffer_size 12345",
+                         f) >= 0);
+        CHECK(!fclose(f));
+    }
+    setenv("ROMIO_HINTS", name, 1);
+    MPI_Info info = door_info("weir_window=4K");
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, everything, info, &fh));
+    MPI_Info_free(&info);
+    info = door_info("romio_cb_read=disable");
+    for (int i = 0; i < 2; i++) {
+        CHECK(!strcmp(door_hint(fh, "romio_cb_write"), "enable"));
+        CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), "65536"));
+        CHECK(!strcmp(door_hint(fh, "weir_window"), "4096"));
+        CHECK(!strcmp(door_hint(fh, "romio_ds_read"), "automatic"));
+        CHECK(!strcmp(door_hint(fh, "weir_prefetch"), "1"));
+        CHECK(!strcmp(door_hint(fh, "ind_rd_buffer_size"), "12345"));
+        CHECK_OK(MPI_File_set_info(fh, info));
+    }
+    CHECK(!strcmp(door_hint(fh, "romio_cb_read"), "disable"));
+    MPI_Info_free(&info);
+    close_file(&fh);
+    if (door_rank == 0)
+        unlink(name);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, everything, MPI_INFO_NULL, &fh)); /* it is gone */
+    close_file(&fh);
+    unsetenv("ROMIO_HINTS");
+}
+
+/* Hints that come with a view are obeyed, once they are new. */
+static void test_view_hints(const char *path)
+{
+    MPI_File fh = open_file(path, everything);
+    MPI_Info info = door_info("cb_buffer_size=131072;my_key=mine;weir_window=nonsense");
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", info));
+    CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), "131072"));
+    CHECK(!strcmp(door_hint(fh, "my_key"), "mine"));
+    if (door_rank == 0) /* nobody else is asked */
+        CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", info));
+    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_SHORT, "native", info), MPI_ERR_ARG);
+    MPI_Info_set(info, "cb_buffer_size", "65536");
+    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_SHORT, "native", info), MPI_ERR_ARG);
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), "65536"));
+    MPI_Info_free(&info);
+    close_file(&fh);
+}
+
 static void check_named(MPI_Datatype type, MPI_Datatype wanted)
 {
     CHECK(type == wanted);
@@ -171,8 +252,8 @@ static void test_refused_views(const char *path)
     CHECK_CLASS(refused_view(fh, 0, MPI_INT, MPI_DATATYPE_NULL), MPI_ERR_TYPE);
     door_check_text(CHECK_CLASS(refused_view(fh, -5, MPI_INT, MPI_INT), MPI_ERR_ARG), path, "-5");
     CHECK_CLASS(refused_view(fh, 0, MPI_INT, MPI_SHORT), MPI_ERR_ARG);
-    CHECK_CLASS(refused_view(fh, 0, MPI_INT, back), MPI_ERR_ARG);
-    CHECK_CLASS(refused_view(fh, 0, MPI_INT, before), MPI_ERR_ARG);
+    CHECK_CLASS(refused_view(fh, 0, MPI_INT, back), MPI_ERR_IO);
+    CHECK_CLASS(refused_view(fh, 0, MPI_INT, before), MPI_ERR_IO);
     CHECK_CLASS(refused_view(fh, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT), MPI_ERR_ARG);
     CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "no such", MPI_INFO_NULL),
                 MPI_ERR_UNSUPPORTED_DATAREP);
@@ -182,6 +263,29 @@ static void test_refused_views(const char *path)
     check_position(fh, 7);
     CHECK_OK(MPI_File_get_byte_offset(fh, 3, &byte));
     CHECK_EQUAL(byte, 14);
+    close_file(&fh);
+}
+
+/* A datatype is used only once it is committed; what was asked of it before does not matter. */
+static void test_uncommitted(const char *path)
+{
+    int data[4] = {1, 2, 3, 4};
+    MPI_Aint extent;
+    MPI_Datatype type;
+    MPI_File fh = open_file(path, everything);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    CHECK_OK(MPI_File_get_type_extent(fh, type, &extent));
+    for (int i = 0; i < 2; i++) {
+        const int wanted = i ? MPI_SUCCESS : MPI_ERR_TYPE;
+        CHECK_CLASS(MPI_File_write_at(fh, 0, data, 1, type, MPI_STATUS_IGNORE), wanted);
+        CHECK_CLASS(MPI_File_read_at_all(fh, 0, data, 1, type, MPI_STATUS_IGNORE), wanted);
+        CHECK_CLASS(refused_view(fh, 0, MPI_INT, type), wanted);
+        CHECK_CLASS(refused_view(fh, 0, type, type), wanted);
+        CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, type, "external32", MPI_INFO_NULL), wanted);
+        CHECK_OK(refused_view(fh, 0, MPI_BYTE, MPI_BYTE));
+        MPI_Type_commit(&type);
+    }
+    MPI_Type_free(&type);
     close_file(&fh);
 }
 
@@ -323,8 +427,12 @@ int main(int argc, char **argv)
     test_refused_opens(door_path("refused"));
     const char *path = door_path("smoke");
     test_hints(path);
+    test_aggregator_hints(path);
+    test_view_hints(path);
+    test_hint_file(path);
     test_views(path);
     test_refused_views(path);
+    test_uncommitted(path);
     test_null_handle();
     test_closed_handle(door_path("closed"));
     smoke_transfers(path);

@@ -104,8 +104,20 @@ void wr_door_number(wr_door *door, bool wanted);
 
 /* --- hints.c --- */
 
-/* Those pairs of an info that are ours, as hints; to be freed. NULL: no memory. */
-char *wr_hints_of(MPI_Info info);
+/* Those pairs of an info that are ours, as hints; to be freed. NULL: no memory. For the rank whose
+ * hints count also those of the hint file, which are weaker. */
+char *wr_hints_of(MPI_Info info, bool counts);
+
+/* Whether an info has pairs of ours that the file was not given before. */
+bool wr_hints_are_new(const wr_door *door, MPI_Info info);
+
+/* [collective] Adds those of an info to what the file was given. */
+int wr_hints_take(wr_door *door, MPI_Info info);
+
+/* --- hint_file.c --- */
+
+/* Adds what ROMIO's file of hints has to an info. */
+void wr_hint_file_read(MPI_Info info);
 
 /* --- view.c --- */
 

@@ -4,21 +4,7 @@
 
 #include "base/error.h"
 #include "front/mpiio/door.h"
-
-/* Appends "key=value;" without our prefix if the pair is ours and its value makes sense: MPI says
- * that others are ignored. */
-static void append(char *hints, size_t size, const char *key, const char *value)
-{
-    static const char prefix[] = "weir_";
-    wr_tunables tried;
-    size_t used = strlen(hints);
-    wr_tunables_init(&tried);
-    if (strchr(value, ';') || wr_tunables_set_pair(&tried, key, value))
-        return;
-    if (!strncmp(key, prefix, sizeof prefix - 1))
-        key += sizeof prefix - 1;
-    snprintf(hints + used, size - used, "%s=%s;", key, value);
-}
+#include "plan/seats.h"
 
 typedef struct pair {
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
@@ -39,20 +25,73 @@ static bool get_pair(MPI_Info info, int i, pair *out)
     return true;
 }
 
-char *wr_hints_of(MPI_Info info)
+/* Whether the pair is ours and its value makes sense: MPI says that others are ignored. */
+static bool is_ours(const pair *p)
+{
+    wr_tunables tried;
+    int64_t most;
+    wr_tunables_init(&tried);
+    return !strchr(p->value, ';') && !wr_tunables_set_pair(&tried, p->key, p->value) &&
+           (!*tried.aggregator_hosts || !wr_seats_of(tried.aggregator_hosts, "", &most));
+}
+
+/* Appends "key=value;" without our prefix. */
+static void append(char *hints, size_t size, const pair *p)
+{
+    static const char prefix[] = "weir_";
+    const size_t skipped = strncmp(p->key, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
+    const size_t used = strlen(hints);
+    snprintf(hints + used, size - used, "%s=%s;", p->key + skipped, p->value);
+}
+
+static int count_keys(MPI_Info info)
 {
     int keys = 0;
     if (info != MPI_INFO_NULL)
         PMPI_Info_get_nkeys(info, &keys);
-    size_t size = (size_t)keys * (MPI_MAX_INFO_KEY + MPI_MAX_INFO_VAL + 2) + 1;
+    return keys;
+}
+
+static char *write_hints(MPI_Info weaker, MPI_Info info)
+{
+    const size_t most = sizeof(pair) + 2;
+    const size_t size = (size_t)(count_keys(weaker) + count_keys(info)) * most + 1;
     char *hints = wr_alloc((int64_t)size);
+    pair p;
     if (!hints)
         return NULL;
     *hints = '\0';
-    pair p;
+    for (int i = 0; get_pair(weaker, i, &p); i++)
+        if (is_ours(&p))
+            append(hints, size, &p);
     for (int i = 0; get_pair(info, i, &p); i++)
-        append(hints, size, p.key, p.value);
+        if (is_ours(&p))
+            append(hints, size, &p);
     return hints;
+}
+
+char *wr_hints_of(MPI_Info info, bool counts)
+{
+    MPI_Info weaker = MPI_INFO_NULL;
+    if (counts && PMPI_Info_create(&weaker) == MPI_SUCCESS)
+        wr_hint_file_read(weaker);
+    char *hints = write_hints(weaker, info);
+    if (weaker != MPI_INFO_NULL)
+        PMPI_Info_free(&weaker);
+    return hints;
+}
+
+bool wr_hints_are_new(const wr_door *door, MPI_Info info)
+{
+    pair p;
+    for (int i = 0; get_pair(info, i, &p); i++) {
+        char before[MPI_MAX_INFO_VAL + 1];
+        int found = 0;
+        PMPI_Info_get(door->info, p.key, MPI_MAX_INFO_VAL, before, &found);
+        if ((!found || strcmp(before, p.value) != 0) && is_ours(&p))
+            return true;
+    }
+    return false;
 }
 
 /* What another library's key says for our value; NULL if it has no word for it. */
@@ -66,8 +105,17 @@ static const char *word_for(const wr_tunable_alias *alias, const char *value)
     return NULL;
 }
 
-static void show(MPI_Info info, const wr_tunables *tunables)
+/* How many aggregators a large access has. */
+static int64_t aggregators_of(const wr_port *port)
 {
+    wr_plan_input in = wr_port_input(port, WR_WRITE, &(wr_summary){0}, 0);
+    in.realms = WR_REALMS_PERSISTENT; /* which do not depend on what is wanted */
+    return wr_plan_aggregators(&in);
+}
+
+static void show(MPI_Info info, const wr_port *port)
+{
+    const wr_tunables *tunables = &port->tunables;
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
     for (const wr_tunable *t = wr_tunable_table; t->name; t++) {
         wr_tunables_get(tunables, t->name, value, sizeof value);
@@ -83,6 +131,8 @@ static void show(MPI_Info info, const wr_tunables *tunables)
         if (word && *word)
             PMPI_Info_set(info, a->key, word);
     }
+    snprintf(value, sizeof value, "%lld", (long long)aggregators_of(port));
+    PMPI_Info_set(info, "cb_nodes", value);
 }
 
 /* Adds the pairs of one info to another. */
@@ -102,23 +152,21 @@ WR_DOOR int PMPI_File_get_info(MPI_File fh, MPI_Info *out)
     if (PMPI_Info_dup(door->info, out) != MPI_SUCCESS)
         code = wr_misuse(MPI_ERR_OTHER, "the MPI library makes no info");
     else
-        show(*out, &door->file->port.tunables);
+        show(*out, &door->file->port);
     return wr_door_result(door, code);
 }
 WR_BOTH_NAMES(File_get_info)
 
-WR_DOOR int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+int wr_hints_take(wr_door *door, MPI_Info info)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
+    const wr_world *world = door->file->port.world;
     MPI_Info all = MPI_INFO_NULL;
     int code = 0;
     if (PMPI_Info_dup(door->info, &all) != MPI_SUCCESS)
         code = wr_misuse(MPI_ERR_OTHER, "the MPI library makes no info");
     else
         merge(info, all);
-    char *hints = code ? NULL : wr_hints_of(all);
+    char *hints = code ? NULL : wr_hints_of(all, world && world->transport->rank == 0);
     code = wr_file_set_hints(door->file, hints, code || hints ? code : WEIR_ENOMEM);
     wr_free(hints);
     if (code && all != MPI_INFO_NULL)
@@ -127,6 +175,12 @@ WR_DOOR int PMPI_File_set_info(MPI_File fh, MPI_Info info)
         PMPI_Info_free(&door->info);
         door->info = all;
     }
-    return wr_door_result(door, code);
+    return code;
+}
+
+WR_DOOR int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    wr_door *door = wr_door_of(fh);
+    return wr_door_result(door, door ? wr_hints_take(door, info) : WEIR_EINVAL);
 }
 WR_BOTH_NAMES(File_set_info)

@@ -164,7 +164,7 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
         own = check_amode(amode);
     if (!own && (!name || !*name))
         own = wr_misuse(MPI_ERR_BAD_FILE, "a file without a name");
-    char *hints = own ? NULL : wr_hints_of(door->info);
+    char *hints = own ? NULL : wr_hints_of(door->info, world->transport->rank == 0);
     own = own || hints ? own : WEIR_ENOMEM;
     weir_file *file = NULL;
     code = wr_file_open_as(world,

@@ -73,7 +73,7 @@ static int measure(wr_door *door, const wr_order *o, wr_ready *r, int64_t *bytes
     int64_t lo, hi;
     int code = check_order(door, o);
     if (!code)
-        code = wr_type_get(o->datatype, &type);
+        code = wr_type_get_committed(o->datatype, &type);
     if (!code && lacks_buffer(o, type))
         code = wr_misuse(MPI_ERR_BUFFER, "no buffer for %lld items", (long long)o->count);
     if (!code && wr_datarep_converts(door->datarep))

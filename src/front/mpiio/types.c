@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "front/mpiio/contents.h"
+#include "front/mpiio/door.h"
 #include "front/mpiio/reach.h"
 
 enum { TABLE = 256, DEEPEST = 64 };
@@ -433,7 +434,7 @@ static uint64_t slot_of(MPI_Datatype type)
     return ((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
 }
 
-static const wr_type *find_named(MPI_Datatype type)
+static wr_type *find_named(MPI_Datatype type)
 {
     for (uint64_t k = slot_of(type);; k++) {
         wr_type *known = table[k % TABLE].known;
@@ -452,7 +453,7 @@ static void keep_named(MPI_Datatype type, wr_type *known)
 }
 
 /* With the lock held. */
-static int learn(MPI_Datatype type, const wr_type **out)
+static int learn(MPI_Datatype type, wr_type **out)
 {
     wr_type *t = wr_alloc(sizeof *t);
     int code = t ? decode(type, (level){0}, t) : WEIR_ENOMEM;
@@ -475,7 +476,7 @@ static int learn(MPI_Datatype type, const wr_type **out)
     return code;
 }
 
-int wr_type_get(MPI_Datatype type, const wr_type **out)
+static int get(MPI_Datatype type, wr_type **out)
 {
     void *value;
     int found = 0;
@@ -492,4 +493,40 @@ int wr_type_get(MPI_Datatype type, const wr_type **out)
         code = learn(type, out);
     pthread_mutex_unlock(&lock);
     return code;
+}
+
+int wr_type_get(MPI_Datatype type, const wr_type **out)
+{
+    wr_type *known = NULL;
+    int code = get(type, &known);
+    *out = known;
+    return code;
+}
+
+/* Only MPI_Pack says so in every MPI, to a communicator whose errors must not end the program. With
+ * the lock held. */
+static bool is_committed(MPI_Datatype type)
+{
+    static MPI_Comm own = MPI_COMM_NULL;
+    char from[1] = "", to[1];
+    int position = 0;
+    if (own == MPI_COMM_NULL) {
+        if (PMPI_Comm_dup(MPI_COMM_SELF, &own) != MPI_SUCCESS)
+            return true;
+        PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    }
+    return PMPI_Pack(from, 0, type, to, 1, &position, own) == MPI_SUCCESS;
+}
+
+int wr_type_get_committed(MPI_Datatype type, const wr_type **out)
+{
+    wr_type *known = NULL;
+    int code = get(type, &known);
+    *out = known;
+    if (code || known->committed)
+        return code;
+    pthread_mutex_lock(&lock);
+    known->committed = wr_type_is_named(type) || is_committed(type);
+    pthread_mutex_unlock(&lock);
+    return known->committed ? 0 : wr_misuse(MPI_ERR_TYPE, "a datatype that is not committed");
 }

@@ -10,15 +10,19 @@
 
 /* What is known of a datatype. */
 typedef struct wr_type {
-    weir_pattern *pattern; /* of one item, from its origin; data in the order of the type map */
-    int64_t size;          /* bytes of data */
-    int64_t lb, extent;    /* items follow one another `extent` bytes apart */
-    bool dense;            /* items in a row are one run */
-    bool marked;           /* in a file: a constructor has set lb and extent */
+    weir_pattern *pattern;  /* of one item, from its origin; data in the order of the type map */
+    int64_t size;           /* bytes of data */
+    int64_t lb, extent;     /* items follow one another `extent` bytes apart */
+    bool dense;             /* items in a row are one run */
+    bool marked;            /* in a file: a constructor has set lb and extent */
+    _Atomic bool committed; /* as far as we know */
 } wr_type;
 
 /* Borrowed: lives as long as the datatype, or, of a named one, for ever. */
 int wr_type_get(MPI_Datatype type, const wr_type **out);
+
+/* The same of a type that is to be used: MPI_ERR_TYPE if it is not committed. */
+int wr_type_get_committed(MPI_Datatype type, const wr_type **out);
 
 /* The same in a file of another representation: displacements in bytes are as they are, those in
  * items follow from the items there. To be released. */

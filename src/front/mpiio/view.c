@@ -25,9 +25,9 @@ static int tile(const wr_type *type, int64_t displacement, weir_pattern **out)
         return 0;
     weir_pattern_bounds(type->pattern, &lo, &hi);
     if (displacement > WR_OFFSET_MAX || displacement + lo < 0)
-        return wr_misuse(MPI_ERR_ARG, "a view that starts before the file");
+        return wr_misuse(MPI_ERR_IO, "a view that starts before the file");
     if (!weir_pattern_is_ordered(type->pattern))
-        return wr_misuse(MPI_ERR_ARG, "a filetype whose displacements decrease");
+        return wr_misuse(MPI_ERR_IO, "a filetype whose displacements decrease");
     int code =
         weir_pattern_concat(1, &displacement, (const weir_pattern *[]){type->pattern}, &once);
     if (code)
@@ -108,6 +108,12 @@ static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype
 {
     if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
         return wr_misuse(MPI_ERR_TYPE, "MPI_DATATYPE_NULL in a view");
+    const wr_type *type;
+    int code = wr_type_get_committed(etype, &type);
+    if (!code)
+        code = wr_type_get_committed(filetype, &type);
+    if (code)
+        return code;
     if (!datarep || !wr_datarep_find(datarep))
         return wr_misuse(MPI_ERR_UNSUPPORTED_DATAREP, "no data representation %s is known",
                          datarep ? datarep : "NULL");
@@ -131,10 +137,11 @@ WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatyp
                                MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     wr_door *door = wr_door_of(fh);
-    (void)info; /* hints that change with the view would need all ranks: MPI_File_set_info */
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
-    int code = check_view(door, displacement, etype, filetype, datarep);
+    int code = wr_hints_are_new(door, info) ? wr_hints_take(door, info) : 0;
+    if (!code)
+        code = check_view(door, displacement, etype, filetype, datarep);
     if (!code && displacement == MPI_DISPLACEMENT_CURRENT) {
         int64_t position;
         code = wr_pointer_advance(door->file, door->views, 0, &position);
