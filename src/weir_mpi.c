@@ -8,6 +8,7 @@
 #include "weir_mpi.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "transport/mpi_transport.h"
@@ -96,6 +97,17 @@ static int open_progress(const wr_tunables *tunables)
     return code;
 }
 
+/* Once in a process: what the user has misspelt. */
+static void warn(const wr_world *world)
+{
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    char line[200];
+    if (world->transport->rank != 0 || atomic_flag_test_and_set(&warned))
+        return;
+    for (int i = 0; wr_tunables_unknown(i, line, sizeof line); i++)
+        wr_log_line(&world->log, WR_LOG_WARN, "%s", line);
+}
+
 static int new_world(MPI_Comm comm, wr_world **out)
 {
     wr_tunables tunables;
@@ -112,8 +124,10 @@ static int new_world(MPI_Comm comm, wr_world **out)
         transport = NULL;
     if (code)
         wr_transport_close(transport);
-    if (!code)
+    if (!code) {
         wr_world_share(*out, &progress, &costs);
+        warn(*out);
+    }
     if (!code && differed)
         wr_log_line(&(*out)->log, WR_LOG_WARN,
                     "rank %d has other tunables than rank 0, whose count", transport->rank);

@@ -19,12 +19,19 @@ int weir_tunable_get(const char *hints, const char *name, char *text, size_t siz
     return code ? code : wr_tunables_get(&tunables, name, text, size);
 }
 
+int weir_tunable_unknown(int index, char *text, size_t size)
+{
+    return index >= 0 && wr_tunables_unknown(index, text, size);
+}
+
 void weir_log(const char *level, const char *line)
 {
     const weir_error error = *weir_error_last(); /* often what is logged */
     wr_tunables tunables, wanted;
     wr_tunables_init(&wanted);
-    if (!settle(NULL, &tunables) && !wr_tunables_set(&wanted, "log", level)) {
+    if (settle(NULL, &tunables)) /* what is wrong with the rest may be what is logged */
+        wr_tunables_set_variable(&tunables, "log");
+    if (!wr_tunables_set(&wanted, "log", level)) {
         const wr_log log = {.level = (int)tunables.log.which};
         wr_log_line(&log, (int)wanted.log.which, "%s", line);
     }

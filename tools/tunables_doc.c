@@ -40,7 +40,9 @@ int main(void)
            "A tunable `name` is set as `weir_name` in an MPI_Info, as `name=value` in the hints "
            "of weir_file_open and in `WEIR_HINTS` (separated by semicolons) or as `WEIR_NAME` in "
            "the environment. Later wins: default, "
-           "MPI_Info or hints, WEIR_HINTS, WEIR_NAME. Sizes take K, M, G and T (powers of 1024). "
+           "MPI_Info or hints, WEIR_HINTS, WEIR_NAME. A variable WEIR_... that is no tunable sets "
+           "nothing: the log (`WEIR_LOG=warning`) and the command name it. Sizes take K, M, G and "
+           "T (powers of 1024). "
            "The room "
            "is the part of the library that obeys it; ARCHITECTURE.md says which rooms exist.\n\n"
            "| name | values | default | room | what it does |\n|---|---|---|---|---|\n");

@@ -59,6 +59,10 @@ WEIR_API void weir_progress_poll(void);
  * cannot be understood. [local] */
 WEIR_API int weir_tunable_get(const char *hints, const char *name, char *text, size_t size);
 
+/* A line on the index-th variable WEIR_... of the environment that is no tunable, as text[0, size),
+ * cut to fit and terminated; 0: there are not so many. The log says so too, as warnings. [local] */
+WEIR_API int weir_tunable_unknown(int index, char *text, size_t size);
+
 /* One line on standard error, if the tunable `log` asks for this level, which is one of its values:
  * for libraries on top of this one. [local] */
 WEIR_API void weir_log(const char *level, const char *line);

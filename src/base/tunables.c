@@ -166,7 +166,9 @@ int wr_tunables_set(wr_tunables *tunables, const char *name, const char *value)
     const wr_tunable_alias *alias = find_alias(name);
     if (alias)
         return set_alias(tunables, alias, value);
-    return wr_fail(WEIR_EINVAL, "no tunable is called %s", name);
+    const char *similar = wr_tunables_similar(name);
+    return wr_fail(WEIR_EINVAL, "no tunable is called %s%s%s%s", name,
+                   similar ? ": is it to be " : "", similar ? similar : "", similar ? "?" : "");
 }
 
 int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *value)

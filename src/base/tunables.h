@@ -135,12 +135,19 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 /* WEIR_HINTS, then WEIR_NAME for each name. The only place that reads the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
 
-/* The file in which ROMIO, and so the MPI-IO door, looks for hints that are weaker than a program's;
- * *wanted: the user says so, by ROMIO_HINTS. */
+/* The file in which ROMIO, and so the MPI-IO door, looks for hints that are weaker than a
+ * program's; *wanted: the user says so, by ROMIO_HINTS. */
 const char *wr_tunables_hint_file(bool *wanted);
 
 /* WEIR_NAME of one name only. */
 int wr_tunables_set_variable(wr_tunables *tunables, const char *name);
+
+/* A line on the index-th variable WEIR_... of the environment that is no tunable; false: there are
+ * not so many. */
+bool wr_tunables_unknown(int index, char *line, size_t size);
+
+/* The tunable that was meant by a name, or NULL. */
+const char *wr_tunables_similar(const char *name);
 
 /* What one tunable means for another, once all are set: write_behind makes realms persistent that
  * are even or cyclic. WEIR_EINVAL: they contradict each other. */

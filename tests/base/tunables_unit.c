@@ -287,6 +287,28 @@ static void test_later_wins(void)
     CHECK(!memcmp(&t, &before, sizeof t));
 }
 
+static void test_misspelt(void)
+{
+    char line[200];
+    CHECK_FAILS(wr_tunables_set(&t, "windwo", "1K"), WEIR_EINVAL, "windwo: is it to be window?");
+    CHECK_FAILS(wr_tunables_set_hints(&t, "acess_read=list"), WEIR_EINVAL, "access_read?");
+    CHECK_FAILS(wr_tunables_set(&t, "umbrella", "1K"), WEIR_EINVAL, "umbrella");
+    CHECK(!strchr(weir_error_last()->text, '?'));
+    CHECK(!wr_tunables_unknown(0, line, sizeof line)); /* all of test_later_wins are known */
+    setenv("WEIR_WINDWO", "4K", 1);
+    CHECK(wr_tunables_unknown(0, line, sizeof line));
+    CHECK(strstr(line, "WEIR_WINDWO ") && strstr(line, "WEIR_WINDOW?") && !strstr(line, "4K"));
+    CHECK(!wr_tunables_unknown(1, line, sizeof line));
+    setenv("WEIR_CB_NODES", "2", 1);
+    setenv("WEIR_XYZ", "", 1);
+    unsetenv("WEIR_WINDWO");
+    char both[2][200];
+    for (int i = 0; i < 2; i++)
+        CHECK(wr_tunables_unknown(i, both[i], sizeof both[i]));
+    CHECK(strstr(both[0], "WEIR_AGGREGATORS?") || strstr(both[1], "WEIR_AGGREGATORS?"));
+    CHECK(!strchr(both[0], '?') || !strchr(both[1], '?'));
+}
+
 int main(void)
 {
     forget_environment();
@@ -303,5 +325,6 @@ int main(void)
     test_realm_keys();
     test_settling();
     test_later_wins();
+    test_misspelt();
     return 0;
 }

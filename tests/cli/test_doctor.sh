@@ -29,6 +29,8 @@ grep -q '^ranks *2 on 1 node' "$work/report" || fail "two ranks: $(cat "$work/re
 WEIR_RANKS_PER_NODE=1 "$@" 2 "$weir" doctor "$work" >"$work/report"
 grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/report")"
 WEIR_STORAGE=posix "$weir" doctor "$work" | grep -q 'storage=posix' || fail "storage=posix"
+WEIR_WINDWO=4K "$@" 2 "$weir" doctor "$work" >"$work/report" 2>"$work/err"
+[ "$(grep -c 'WEIR_WINDWO.*WEIR_WINDOW?' "$work/err")" = 1 ] || fail "misspelt: $(cat "$work/err")"
 "$weir" --version | grep -q '^weir [0-9]' || fail "version"
 "$weir" --help | grep -q 'doctor' || fail "help"
 # Many at once: alone they have nothing in common.

@@ -31,6 +31,11 @@ run() {
 }
 run 1 "MPI-IO by weir" "$@" 2 env WEIR_LOG=info "LD_PRELOAD=$door"
 run 0 weir "$@" 2 env WEIR_LOG=info WEIR_DOOR=OFF WEIR_WINDOW=wrong "LD_PRELOAD=$door"
+run 1 "warning: WEIR_WINDWO.*WEIR_WINDOW?" "$@" 2 env WEIR_LOG=warning WEIR_WINDWO=4K "LD_PRELOAD=$door"
+run 0 WEIR_WINDWO "$@" 2 env WEIR_WINDWO=4K "LD_PRELOAD=$door"
+! "$@" 1 env WEIR_LOG=error WEIR_HINTS=windwo=1 "LD_PRELOAD=$door" "$program" "$work/file" \
+    >"$work/said" 2>"$work/errors" || fail "a hint that is none"
+grep -q "weir: error: .*windwo: is it to be window?" "$work/errors" || fail "a hint that is none"
 cp "$door" "$work/libweir_mpiio.so"
 run 1 "weir: warning: cannot load" "$@" 2 env WEIR_LOG=info "LD_PRELOAD=$work/libweir_mpiio.so"
 cp "$(dirname "$door")"/libweir_mpiio_engine_* "$work"

@@ -58,3 +58,10 @@ while read -r name; do
     [ -s "$documents/$name" ] || { echo "$name is not in $documents"; exit 1; }
 done <"$work/named"
 "$work/prefix/bin/weir.$mpi" --help | grep -q share/doc/weir
+
+# The MPI-IO door finds its engine where it is installed.
+mpicc=$(command -v "mpicc.$mpi" || echo mpicc)
+"$mpicc" -o "$work/door" "$source/tests/client/tool_client.c"
+door=$(find "$work/prefix" -name "libweir_mpiio_$mpi.so")
+env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 WEIR_LOG=info LD_PRELOAD="$door" \
+    "$work/door" "$work/file" 2>&1 | grep -q 'MPI-IO by weir' || { echo "the door does not serve"; exit 1; }

@@ -76,6 +76,14 @@ static void print_help(FILE *out, const char *only)
     fprintf(out, "\n  --help, --version, COMMAND --help; documents: share/doc/weir\n");
 }
 
+/* What the user has misspelt, whatever the log is set to. */
+static void warn(void)
+{
+    char line[200];
+    for (int i = 0; cli_rank() == 0 && weir_tunable_unknown(i, line, sizeof line); i++)
+        fprintf(stderr, "weir: %s\n", line);
+}
+
 static int run(const cli_command *command, int argc, char **argv)
 {
     int level;
@@ -83,6 +91,7 @@ static int run(const cli_command *command, int argc, char **argv)
         return print_help(stdout, command->name), 0;
     cli_start_quickly();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    warn();
     int status = command->run(argc - 1, argv + 1);
     MPI_Finalize();
     return status;
