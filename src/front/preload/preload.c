@@ -184,4 +184,5 @@ static inline call *function(int number)
         return ((long_call *)(void (*)(void))function(NUMBER_##name))(a, b, c, d, e, f, g);        \
     }
 
+/* NOLINTNEXTLINE(readability-function-size): as Fortran calls it */
 WR_NAMES(DEFINE_MPI, DEFINE_PLAIN, DEFINE_LONG)
