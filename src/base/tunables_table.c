@@ -103,6 +103,10 @@ const wr_tunable wr_tunable_table[] = {
      "what moves bytes between memory and files"},
     {"direct", WR_CHOICE, AT(direct), switches, 0, 0, "auto", "storage",
      "whether files are accessed past the page cache (O_DIRECT)"},
+    {"lock_wait", WR_COUNT, AT(lock_wait), "milliseconds", 0, INT32_MAX, "30000", "storage",
+     "how long a rank waits for a range of a file that somebody else has locked; then writes with "
+     "holes go on without reading what lies between, where that is possible, and others fail; 0: "
+     "as long as it takes"},
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
      "folders that serve as logical disks of new files with storage=striped, separated by colons"},
     {"dra_scratch", WR_TEXT, AT(dra_scratch), "", 0, 0, "", "front/dra",

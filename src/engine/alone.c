@@ -1,5 +1,7 @@
 /* A rank accesses the file for itself. Windows and covers are those of a realm that is the whole
  * request; where the cover is exact, data go between file and user memory without a copy. */
+#include <errno.h>
+
 #include "base/arith.h"
 #include "base/task.h"
 #include "engine/ahead.h"
@@ -276,6 +278,17 @@ static wr_outcome write_plainly(wr_port *port, const wr_access_request *a, const
     return o;
 }
 
+/* `o`; but where others have locked for too long what was to be modified, without reading it. */
+static wr_outcome or_plainly(wr_port *port, const wr_access_request *a, const wr_summary *wanted,
+                             wr_outcome o)
+{
+    if (!o.code || a->direction == WR_READ || a->held || weir_error_last()->errnum != EAGAIN)
+        return o;
+    wr_log_line(&port->world->log, WR_LOG_WARN, "%s; writing without reading what lies between",
+                weir_error_last()->text);
+    return write_plainly(port, a, wanted);
+}
+
 static wr_outcome run(wr_port *port, const wr_access_request *a)
 {
     wr_summary wanted = wr_summary_of(a->file, a->begin, a->end);
@@ -283,14 +296,14 @@ static wr_outcome run(wr_port *port, const wr_access_request *a)
         return (wr_outcome){.stop = INT64_MAX};
     bool sieve = port->tunables.access[a->direction].which == WR_ACCESS_SIEVE;
     if (sieve && a->column && port->tunables.sieve_unit.which == WR_SIEVE_COLUMN &&
-        (a->direction == WR_READ || port->can_read))
-        return move_columns(port, a);
+        (a->direction == WR_READ || wr_port_may_modify(port)))
+        return or_plainly(port, a, &wanted, move_columns(port, a));
     if (wanted.hi - wanted.lo != wanted.bytes || a->whole) {
         wr_plan_input in = wr_port_input(port, a->direction, &wanted, 0);
         if (a->whole && wr_plan_may_look(&in) && read_array(port, a, &in))
             return (wr_outcome){.stop = INT64_MAX};
         if (wanted.hi - wanted.lo != wanted.bytes && wr_plan_may_sieve(&in))
-            return move_windows(port, a, &in);
+            return or_plainly(port, a, &wanted, move_windows(port, a, &in));
     }
     return a->direction == WR_READ || port->sole || a->held ? move_directly(port, a)
                                                             : write_plainly(port, a, &wanted);

@@ -47,7 +47,7 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     in.behind = in.behind && !in.custom && !port->atomic;
     in.custom_hash = port->custom_hash;
     in.given = in.custom ? &port->custom : NULL;
-    in.blind = direction == WR_WRITE && !port->can_read;
+    in.blind = direction == WR_WRITE && !wr_port_may_modify(port);
     return in;
 }
 
@@ -238,23 +238,36 @@ int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern 
     return code;
 }
 
-/* Where a file system has no locks, writes without holes go on without: nobody reads before writing
- * there, because that is refused. */
+/* Where locks have run out, writes without holes go on without: nobody reads before writing there,
+ * because that is refused. */
 static int forgive(int code, enum wr_lock_kind kind)
 {
     int errnum = code < 0 && kind == WR_LOCK_SHARED ? weir_error_last()->errnum : 0;
     return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
 }
 
-/* Who cannot read cannot lock shared either. */
+/* Who cannot read cannot lock shared either, and does not modify. */
 static enum wr_lock_kind kind_for(const wr_port *port, enum wr_lock_kind kind)
 {
-    return kind == WR_LOCK_SHARED && !port->can_read ? WR_LOCK_EXCLUSIVE : kind;
+    return port->can_read ? kind : WR_LOCK_EXCLUSIVE;
+}
+
+/* What needs more than a table of this process's locks. */
+static int check_locks(const wr_port *port)
+{
+    if (!port->lockless || !port->atomic)
+        return 0;
+    wr_fail(WEIR_EUNSUPPORTED, "no atomic mode: the file system has no range locks");
+    wr_error_note_file(port->storage->path, -1);
+    return WEIR_EUNSUPPORTED;
 }
 
 int wr_port_lock(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
+    int code = check_locks(port);
+    if (code)
+        return code;
     return forgive(wr_range_lock(port->storage, kind_for(port, kind), lo, hi, &waiter), kind);
 }
 

@@ -44,6 +44,8 @@ typedef struct wr_port {
     wr_custom_realms custom; /* for realms=custom; the patterns are the port's */
     int64_t custom_hash;
     bool can_read;            /* the file is open for reading too */
+    bool lockless;            /* it cannot be locked: nobody reads, modifies and writes it */
+    bool hurried;             /* the latest window to be modified could not be locked in time */
     bool atomic;              /* accesses are as if one came after the other */
     bool sole;                /* no other rank or program has it open: writes need no lock */
     uint64_t calls;           /* collective calls so far */
@@ -51,6 +53,12 @@ typedef struct wr_port {
     uint32_t started;         /* collective operations so far, */
     wr_word ended;            /* and those that are over */
 } wr_port;
+
+/* Whether bytes may be read and written back with others changed. */
+static inline bool wr_port_may_modify(const wr_port *port)
+{
+    return port->can_read && !port->lockless;
+}
 
 /* How an access ended. */
 typedef struct wr_outcome {
@@ -141,9 +149,10 @@ int wr_port_judge(wr_port *port, wr_transfer *t);
  * what is missing, as wr_port_move does. */
 int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *valid);
 
-/* Holds a range: WR_LOCK_MODIFY for a read-modify-write, WR_LOCK_SHARED for a plain write, so that
- * no plain write falls between another's read and its write. In atomic mode there is one lock for
- * an access and no other beneath it: shared for reading, one of the others for writing. */
+/* Holds a range, or fails after lock_wait with EAGAIN: WR_LOCK_MODIFY for a read-modify-write,
+ * WR_LOCK_SHARED for a plain write, so that no plain write falls between another's read and its
+ * write. In atomic mode there is one lock for an access and no other beneath it: shared for
+ * reading, one of the others for writing. */
 int wr_port_lock(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi);
 int wr_port_try(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi); /* or WR_BUSY */
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);

@@ -9,6 +9,45 @@ static int lock(const wr_call *c, wr_turn *turn, enum wr_lock_kind kind)
         return 0;
     int code = wr_port_try_window(c->port, &turn->window, kind, turn->scattered);
     turn->locked = !code;
+    if (code != WR_BUSY)
+        turn->busy_since = 0;
+    return code;
+}
+
+static bool is_late(const wr_call *c, wr_turn *turn)
+{
+    return wr_range_is_late(c->port->storage, &turn->busy_since);
+}
+
+/* Instead of a lock that is not to be had: the window without its holes. */
+static int leave_out_holes(const wr_call *c, wr_windows *walk, wr_turn *turn)
+{
+    wr_window *w = &turn->window;
+    wr_port *port = c->port;
+    int code = wr_windows_list(walk, w);
+    if (code == 1)
+        return wr_range_fail_late(port->storage, w->lo, w->hi);
+    if (code)
+        return code;
+    if (!port->hurried)
+        wr_log_line(&port->world->log, WR_LOG_WARN,
+                    "%s: bytes %lld to %lld are locked by others: written without reading what "
+                    "lies between",
+                    port->storage->path, (long long)w->lo, (long long)w->hi);
+    port->hurried = true;
+    turn->busy_since = 0;
+    wr_range_give_up(port->storage, w->lo, w->hi);
+    return 0;
+}
+
+/* Once one has waited in vain for others, those that follow do not. */
+static int lock_to_modify(const wr_call *c, wr_windows *walk, wr_turn *turn)
+{
+    int code = lock(c, turn, WR_LOCK_MODIFY);
+    if (code == WR_BUSY && (c->port->hurried || is_late(c, turn)))
+        return leave_out_holes(c, walk, turn);
+    if (!code)
+        c->port->hurried = false;
     return code;
 }
 
@@ -42,7 +81,7 @@ void wr_turn_drop(const wr_call *c, wr_turn *turn)
         return;
     if (turn->locked)
         wr_port_unlock_window(c->port, &turn->window, turn->scattered);
-    else if (c->a->direction == WR_WRITE && turn->window.holes)
+    else if (c->a->direction == WR_WRITE)
         wr_range_give_up(c->port->storage, turn->window.lo, turn->window.hi);
     wr_window_release(&turn->window);
     turn->made = turn->locked = false;
@@ -60,10 +99,11 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
         }
         turn->made = true;
         turn->kept = 0;
+        turn->busy_since = 0;
         turn->scattered = wr_plan_is_scattered(c->plan, turn->window.lo, turn->window.hi);
         turn->valid = INT64_MAX;
     }
-    code = write && turn->window.holes ? lock(c, turn, WR_LOCK_MODIFY) : 0;
+    code = write && turn->window.holes ? lock_to_modify(c, walk, turn) : 0;
     if (!code && (!write || turn->window.holes))
         code = move(c, turn, WR_READ, buffer);
     if (code == WR_BUSY || code == WR_AWAY)
@@ -82,6 +122,8 @@ static int write(const wr_call *c, wr_turn *turn, char *buffer)
     if (c->in->behind)
         return wr_behind_put(c->port, turn->window.cover, buffer, &turn->kept);
     int code = lock(c, turn, WR_LOCK_SHARED);
+    if (code == WR_BUSY && is_late(c, turn))
+        return wr_range_fail_late(c->port->storage, turn->window.lo, turn->window.hi);
     return code ? code : move(c, turn, WR_WRITE, buffer);
 }
 

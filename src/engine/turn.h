@@ -4,7 +4,9 @@
  * Locks are tried and never waited for: an aggregator that waits serves nobody, and two collective
  * calls on one file would wait for each other. A window with holes is held alone from its reading
  * to its writing; one without is held together with other writers while it is written, so that it
- * does not fall between the reading and the writing of somebody else's.
+ * does not fall between the reading and the writing of somebody else's. What cannot be locked in
+ * time (lock_wait) is written without its holes, and fails where these are too many, or where even
+ * that would need the lock.
  *
  * In atomic mode the call as a whole is locked, and its windows are not.
  *
@@ -25,10 +27,11 @@ typedef struct wr_turn {
     wr_window window;
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;
-    bool scattered; /* other aggregators' bytes lie between those of the window */
-    char *own;      /* where the data are if not in the window's buffer; or NULL */
-    bool away;      /* the storage has it */
-    int64_t kept;   /* data of the cover that are kept, by write-behind */
+    int64_t busy_since; /* of the lock that is tried: 0, or since when */
+    bool scattered;     /* other aggregators' bytes lie between those of the window */
+    char *own;          /* where the data are if not in the window's buffer; or NULL */
+    bool away;          /* the storage has it */
+    int64_t kept;       /* data of the cover that are kept, by write-behind */
     wr_passage passage;
 } wr_turn;
 

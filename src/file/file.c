@@ -105,11 +105,29 @@ static void settle(wr_port *p, const agreed *a)
     p->unit = p->align = 1;
 }
 
+/* Whether what is to be written can be locked; of several files rank 0 asks the first. */
+static bool can_lock(const wr_port *p, const wr_opening *how)
+{
+    bool asks = how->mode & WEIR_WRITE && (!how->members || p->world->transport->rank == 0);
+    return !asks || wr_range_probe(p->storage);
+}
+
+/* Nobody may read, modify and write then, unless nobody else has the file. */
+static void go_without_locks(wr_port *p)
+{
+    if (p->world->transport->rank == 0)
+        wr_log_line(&p->world->log, WR_LOG_WARN,
+                    "%s: the file system has no range locks: writes with holes go run by run",
+                    p->storage->path);
+    p->lockless = !p->sole;
+    wr_range_go_without(p->storage);
+}
+
 /* [collective] All have it open, and all the same one: names may differ, files not. What plans and
  * locks depend on becomes the same on all ranks. */
-static int agree_on_file(weir_file *f, int code)
+static int agree_on_file(weir_file *f, const wr_opening *how, int code)
 {
-    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, WORDS };
+    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, LOCKLESS, WORDS };
     wr_port *p = &f->port;
     const int64_t number = code ? 0 : p->storage->facts.identity;
     int64_t all[WORDS] = {[FILE_NUMBER] = number,
@@ -118,12 +136,15 @@ static int agree_on_file(weir_file *f, int code)
                           [BLIND] = !p->can_read};
     if (!code && p->storage->facts.direct)
         all[ALIGNMENT] = p->storage->facts.alignment;
+    all[LOCKLESS] = !code && !can_lock(p, how);
     int lost = wr_council_reduce(&p->channel, WR_OR, WORDS, all);
     if (lost || all[FAILED])
         return lost ? lost : wr_council_agree(&p->channel, code);
     if (all[FILE_NUMBER] & all[NOT_NUMBER])
         return wr_fail(WEIR_EDISAGREE, "ranks open different files");
     p->can_read = !all[BLIND];
+    if (all[LOCKLESS])
+        go_without_locks(p);
     while (p->align < all[ALIGNMENT]) /* powers of two */
         p->align *= 2;
     return 0;
@@ -153,9 +174,9 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         settle(p, &a);
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
     }
-    code = agree_on_file(f, code);
-    f->mode = how->mode;
     p->sole = how->mode & WEIR_SOLE && t->size == 1;
+    code = agree_on_file(f, how, code);
+    f->mode = how->mode;
     if (!code)
         code = wr_pointer_open(f);
     return code ? code : wr_port_prepare(p, &p->tunables);

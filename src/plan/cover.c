@@ -157,7 +157,7 @@ static int make_next(wr_windows *w, wr_window *out)
     int code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
     out->method = code == 1 ? "sieve" : "list";
     if (wr_plan_is_exact(w->in))
-        out->reason = w->in->behind ? "written behind" : "the file cannot be read";
+        out->reason = w->in->behind ? "written behind" : "holes cannot be written back";
     if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, wr_method_gap(w), out);
@@ -193,6 +193,21 @@ int wr_windows_next(wr_windows *w, wr_window *out)
     w->number++;
     w->at = out->hi;
     return 1;
+}
+
+int wr_windows_list(wr_windows *w, wr_window *window)
+{
+    wr_window exact = {.lo = window->lo,
+                       .hi = window->hi,
+                       .fixed = true,
+                       .method = "list",
+                       .reason = "no lock in time"};
+    int code = wr_union_list(w, 0, &exact);
+    if (code)
+        return code;
+    wr_window_release(window);
+    *window = exact;
+    return 0;
 }
 
 bool wr_windows_end(const wr_windows *w)

@@ -31,6 +31,7 @@ typedef struct wr_window {
     weir_pattern *cover;
     bool holes, overlap;
     bool kept;          /* the cover belongs to a course */
+    bool fixed;         /* its end stays where it is */
     const char *method; /* "sieve" or "list" */
     const char *reason;
 } wr_window;
@@ -82,6 +83,10 @@ void wr_windows_remember(wr_windows *w, wr_course *course);
 
 /* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);
+
+/* Makes the cover of a window that this walk gave, and nobody has seen yet, exact. Returns 1, and
+ * changes nothing, if there are too many runs to list. */
+int wr_windows_list(wr_windows *w, wr_window *window);
 
 /* Whether the latest was the last, as far as that is known without making another. */
 bool wr_windows_end(const wr_windows *w);

@@ -148,7 +148,7 @@ static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
     sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
     /* what lies between two dealt blocks is another realm's */
     const wr_join how = {.gap = wr_plan_is_scattered(w->plan, at->lo, at->hi) ? 0 : gap,
-                         .spare = at->hi < w->plan->hi ? w->plan->window / 8 : 0};
+                         .spare = at->hi < w->plan->hi && !at->fixed ? w->plan->window / 8 : 0};
     *used = join(w->pieces, *used, how, at);
     at->overlap = at->overlap || twice;
     return 0;

@@ -31,9 +31,19 @@ typedef struct wr_range_table {
     int64_t refused;        /* writes that do not try to have one */
     int64_t uses;
     uint64_t random;
+    bool alone; /* the kernel is not asked: it has no locks for this file */
+    /* Who waits to have a range alone, and how long those who lock shared have let him go first. */
+    bool claims;
+    range claim;
+    int64_t lets_since, ignores_until;
 } wr_range_table;
 
 enum { REFUSED = 16 };
+
+/* Who claims a range may be stopped, or mean no good: he is let go first for so long, and then not
+ * for so long. */
+enum { LET_NS = 1000000000 };
+#define IGNORE_NS (10 * (int64_t)LET_NS)
 
 wr_range_table *wr_range_table_new(void)
 {
@@ -59,15 +69,34 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static bool meets(const range *a, const range *b)
+{
+    return a->lo < b->hi && b->lo < a->hi;
+}
+
 static bool is_free(const wr_range_table *table, const range *r)
 {
     for (int64_t i = 0; i < table->count; i++) {
         const range *other = &table->held[i];
         bool together = r->kind == WR_LOCK_SHARED && other->kind == WR_LOCK_SHARED;
-        if (!together && r->lo < other->hi && other->lo < r->hi)
+        if (!together && meets(r, other))
             return false;
     }
     return true;
+}
+
+/* The kernel's locks. */
+static int call(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    return s->ranges->alone ? 0 : s->ops->lock(s, (int)kind, lo, hi);
+}
+
+/* For what is done after something has failed. */
+static void call_quietly(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    weir_error error = *weir_error_last();
+    call(s, kind, lo, hi);
+    wr_error_raise(&error);
 }
 
 bool wr_range_table_meets(const wr_range_table *table, int64_t lo, int64_t hi)
@@ -88,7 +117,7 @@ static int release_uncovered(wr_storage *s, int64_t lo, int64_t hi)
             else if (r->lo > lo)
                 end = wr_min(end, r->lo);
         }
-        int code = next == lo ? s->ops->lock(s, WR_LOCK_NONE, lo, end) : 0;
+        int code = next == lo ? call(s, WR_LOCK_NONE, lo, end) : 0;
         if (code)
             return code;
         lo = next == lo ? end : next;
@@ -99,7 +128,7 @@ static int release_uncovered(wr_storage *s, int64_t lo, int64_t hi)
 /* Locks what is free by the table. A failure may have come after a part was locked. */
 static int lock_outside(wr_storage *s, const range *r)
 {
-    int code = s->ops->lock(s, (int)r->kind, r->lo, r->hi);
+    int code = call(s, r->kind, r->lo, r->hi);
     if (code) {
         weir_error error = *weir_error_last();
         release_uncovered(s, r->lo, r->hi);
@@ -113,7 +142,7 @@ static void drop_pass(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     if (table->has_pass && !table->users &&
-        !s->ops->lock(s, WR_LOCK_PASS_NONE, table->number, table->number + 1))
+        !call(s, WR_LOCK_PASS_NONE, table->number, table->number + 1))
         table->has_pass = false;
 }
 
@@ -122,7 +151,7 @@ static int enter_gate(wr_storage *s, const range *r)
 {
     wr_range_table *table = s->ranges;
     drop_pass(s);
-    int code = table->has_pass ? 1 : s->ops->lock(s, WR_LOCK_GATE, r->lo, r->hi);
+    int code = table->has_pass ? 1 : call(s, WR_LOCK_GATE, r->lo, r->hi);
     table->rung = code == 1;
     table->modifies += !code;
     if (code) {
@@ -131,6 +160,49 @@ static int enter_gate(wr_storage *s, const range *r)
         wr_error_raise(&error);
     }
     return code;
+}
+
+/* Whether who would lock shared lets another go first who waits to have some of the range alone:
+ * those who come and go together would keep him out for ever. */
+static bool lets_go_first(wr_storage *s, const range *r)
+{
+    wr_range_table *table = s->ranges;
+    bool claimed =
+        (table->claims && meets(&table->claim, r)) || call(s, WR_LOCK_CLAIMED, r->lo, r->hi) == 1;
+    if (!claimed) {
+        table->lets_since = 0;
+        return false;
+    }
+    const int64_t now = now_ns();
+    if (now < table->ignores_until)
+        return false;
+    if (!table->lets_since)
+        table->lets_since = now;
+    if (now - table->lets_since < LET_NS)
+        return true;
+    table->lets_since = 0;
+    table->ignores_until = now + IGNORE_NS;
+    return false;
+}
+
+/* One claim a storage: it is of whoever waits first. */
+static void claim(wr_storage *s, const range *r)
+{
+    wr_range_table *table = s->ranges;
+    if (table->claims)
+        return;
+    table->claims = true;
+    table->claim = *r;
+    call(s, WR_LOCK_CLAIM, r->lo, r->hi);
+}
+
+static void drop_claim(wr_storage *s, int64_t lo, int64_t hi)
+{
+    wr_range_table *table = s->ranges;
+    if (!table->claims || table->claim.lo < lo || table->claim.hi > hi)
+        return;
+    table->claims = false;
+    call_quietly(s, WR_LOCK_CLAIM_NONE, table->claim.lo, table->claim.hi);
 }
 
 int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
@@ -143,10 +215,14 @@ int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
     pthread_mutex_lock(&table->mutex);
     if (wr_grow((void **)&table->held, &table->room, table->count + 1, sizeof *table->held))
         code = wr_fail_system(ENOMEM, s->path, lo, "lock");
-    else if (is_free(table, &r))
+    else if (is_free(table, &r) && (kind != WR_LOCK_SHARED || !lets_go_first(s, &r)))
         code = lock_outside(s, &r);
     if (!code && kind == WR_LOCK_MODIFY)
         code = enter_gate(s, &r);
+    if (code == 1 && kind != WR_LOCK_SHARED)
+        claim(s, &r);
+    else if (kind != WR_LOCK_SHARED)
+        drop_claim(s, lo, hi);
     if (!code)
         table->held[table->count++] = r;
     pthread_mutex_unlock(&table->mutex);
@@ -157,26 +233,75 @@ int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
                   const wr_waiter *waiter)
 {
     int code, tries = 0;
+    int64_t since = 0;
     while ((code = wr_range_try(s, kind, lo, hi)) == 1) {
+        if (wr_range_is_late(s, &since)) {
+            code = wr_range_fail_late(s, lo, hi);
+            break;
+        }
         wr_backoff(&tries);
         if (waiter && waiter->poke)
             waiter->poke(waiter->user);
     }
-    if (code && kind == WR_LOCK_MODIFY)
+    if (code && kind != WR_LOCK_SHARED)
         wr_range_give_up(s, lo, hi);
     return code;
+}
+
+bool wr_range_is_late(const wr_storage *s, int64_t *since)
+{
+    const int64_t now = now_ns();
+    if (!*since)
+        *since = now;
+    return s->tunables->lock_wait && (now - *since) / 1000000 >= s->tunables->lock_wait;
+}
+
+int wr_range_fail_late(wr_storage *s, int64_t lo, int64_t hi)
+{
+    wr_range_table *table = s->ranges;
+    pthread_mutex_lock(&table->mutex);
+    const bool own = wr_range_table_meets(table, lo, hi);
+    int code = own ? 0 : call(s, WR_LOCK_HOLDER, lo, hi);
+    pthread_mutex_unlock(&table->mutex);
+    if (code < 0)
+        return code;
+    wr_fail_system(EAGAIN, s->path, lo,
+                   own ? "lock: another thread of this process has it"
+                       : "lock: others were always faster");
+    return WEIR_EIO;
+}
+
+/* No such call, none for this file system, none by open file: before Linux 3.15 and elsewhere. */
+static bool has_no_locks(int code)
+{
+    int error = code < 0 ? weir_error_last()->errnum : 0;
+    return error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == ENOLCK;
+}
+
+bool wr_range_probe(wr_storage *s)
+{
+    weir_error before = *weir_error_last();
+    int code = s->ops->lock(s, WR_LOCK_SHARED, 0, 1);
+    bool can = !has_no_locks(code);
+    if (!code)
+        s->ops->lock(s, WR_LOCK_NONE, 0, 1);
+    wr_error_raise(&before);
+    return can;
+}
+
+void wr_range_go_without(wr_storage *s)
+{
+    s->ranges->alone = true;
 }
 
 void wr_range_give_up(wr_storage *s, int64_t lo, int64_t hi)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
-    if (table->rung) {
-        weir_error error = *weir_error_last();
-        s->ops->lock(s, WR_LOCK_BELL_NONE, lo, hi);
-        wr_error_raise(&error);
-    }
+    if (table->rung)
+        call_quietly(s, WR_LOCK_BELL_NONE, lo, hi);
     table->rung = false;
+    drop_claim(s, lo, hi);
     pthread_mutex_unlock(&table->mutex);
 }
 
@@ -198,7 +323,7 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi)
     if (known) {
         if (table->held[i].kind == WR_LOCK_MODIFY) {
             table->modifies--;
-            code = s->ops->lock(s, WR_LOCK_GATE_NONE, lo, hi);
+            code = call(s, WR_LOCK_GATE_NONE, lo, hi);
         }
         table->held[i] = table->held[--table->count];
         int left = release_uncovered(s, lo, hi);
@@ -227,7 +352,7 @@ static bool take_pass(wr_storage *s)
         return false;
     }
     table->number = next_number(table);
-    int code = s->ops->lock(s, WR_LOCK_PASS, table->number, table->number + 1);
+    int code = call(s, WR_LOCK_PASS, table->number, table->number + 1);
     table->has_pass = table->renewed = !code;
     table->refused = code < 0 ? INT64_MAX : code ? REFUSED : 0;
     table->left = WR_PASS_USES;

@@ -3,7 +3,10 @@
  *
  * A table in the storage keeps the threads of a process apart, because they share the description
  * that the kernel's locks belong to. Any thread may lock and unlock while another uses the storage.
- * No order among those who wait is promised, and no deadlock is noticed. */
+ * No deadlock is noticed, and no order among those who wait is promised but one: who tries to lock
+ * shared lets those go first who wait to have some of the range alone, for a moment.
+ *
+ * Where the file system has no locks there is only the table. */
 #ifndef WR_STORAGE_LOCK_H
 #define WR_STORAGE_LOCK_H
 
@@ -21,14 +24,19 @@ enum wr_lock_kind {
     WR_LOCK_GATE_NONE,
     WR_LOCK_BELL_NONE, /* for who rang it and did not come in */
     WR_LOCK_PASS,      /* the range is its number and the next */
-    WR_LOCK_PASS_NONE
+    WR_LOCK_PASS_NONE,
+    WR_LOCK_CLAIM, /* says that somebody waits to have the range alone, and keeps nobody out */
+    WR_LOCK_CLAIM_NONE,
+    WR_LOCK_CLAIMED, /* 1 if another claims some of the range; locks nothing */
+    WR_LOCK_HOLDER   /* fails, and says who else holds some of the range */
 };
 
 /* Numbers of passes to a file, and for how long one is good: so many writes and microseconds. */
 enum { WR_PASSES = 1 << 20, WR_PASS_USES = 64, WR_PASS_US = 1000 };
 
 /* Waits until [lo, hi) is free and locks it; 0 <= lo < hi, and hi == INT64_MAX is the end of any
- * file. Naps of at most 200 microseconds, the waiter's poke between them; NULL: none. */
+ * file. Naps of at most 200 microseconds, the waiter's poke between them; NULL: none. After
+ * lock_wait it fails with EAGAIN and says who has the lock. */
 int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
                   const wr_waiter *waiter);
 
@@ -38,8 +46,21 @@ int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi);
 /* Gives back one lock on exactly [lo, hi). */
 int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi);
 
-/* For who tried in vain to lock [lo, hi) with WR_LOCK_MODIFY and does not go on. */
+/* For who tried in vain to lock some of [lo, hi) other than shared and does not go on. */
 void wr_range_give_up(wr_storage *s, int64_t lo, int64_t hi);
+
+/* For who tries again and again: whether that has taken longer than lock_wait. *since is 0 at
+ * first. */
+bool wr_range_is_late(const wr_storage *s, int64_t *since);
+
+/* Fails as wr_range_lock does when it is late. */
+int wr_range_fail_late(wr_storage *s, int64_t lo, int64_t hi);
+
+/* Whether the file can be locked between processes. To be asked before anything is locked. */
+bool wr_range_probe(wr_storage *s);
+
+/* From now on only the threads that share the storage are kept apart. */
+void wr_range_go_without(wr_storage *s);
 
 /* --- passes: many small writes without a lock for each --- */
 

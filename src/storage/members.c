@@ -171,7 +171,8 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
     const bool unlocks = kind == WR_LOCK_NONE;
     const bool of_range = kind < WR_LOCK_GATE;
     const int64_t end = m->start + m->bytes, shift = m->skip - m->start;
-    if ((unlocks && !is_locked(all, m)) || (kind == WR_LOCK_BELL_NONE && !is_open(all, m)))
+    const bool takes_back = kind == WR_LOCK_BELL_NONE || kind == WR_LOCK_CLAIM_NONE;
+    if ((unlocks && !is_locked(all, m)) || (takes_back && !is_open(all, m)))
         return 0;
     int code = wr_member_files_hold(all, m);
     if (code)

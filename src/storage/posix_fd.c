@@ -158,8 +158,10 @@ int wr_fd_sync(wr_storage *s)
     return wrong ? wr_fail_system(errno, s->path, -1, "sync") : 0;
 }
 
-/* Behind all data: a byte that says that somebody waits at the gate, then one for each pass. */
-static const int64_t bell = INT64_C(1) << 62, first_pass = (INT64_C(1) << 62) + 1;
+/* Behind all data: a byte that says that somebody waits at the gate, then one for each pass, then
+ * one for each byte of the file, where claims are made. */
+static const int64_t bell = INT64_C(1) << 62, first_pass = (INT64_C(1) << 62) + 1,
+                     first_claim = (INT64_C(1) << 62) + 1 + WR_PASSES;
 
 static int call_lock(const wr_storage *s, int command, struct flock *range)
 {
@@ -179,14 +181,27 @@ static int set_lock(const wr_storage *s, short type, int64_t lo, int64_t hi)
         &(struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo});
 }
 
+/* The first lock of somebody else in a range that is in the way of one of this type, which is
+ * F_UNLCK if there is none. */
+static int find_lock(const wr_storage *s, short type, int64_t lo, int64_t hi, struct flock *out)
+{
+    *out = (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = lo, .l_len = hi - lo};
+    return call_lock(s, F_OFD_GETLK, out);
+}
+
 /* Two who would take one at the same moment as somebody rings: he waits for one more pass. */
 static int take_pass(const wr_storage *s, int64_t number)
 {
-    struct flock rung = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = bell, .l_len = 1};
-    int code = s->facts.local ? call_lock(s, F_OFD_GETLK, &rung) : 1;
+    struct flock rung;
+    int code = s->facts.local ? find_lock(s, F_WRLCK, bell, first_pass, &rung) : 1;
     if (code || rung.l_type != F_UNLCK)
         return code ? code : 1;
     return set_lock(s, F_WRLCK, first_pass + number, first_pass + number + 1);
+}
+
+static short shared_type(const wr_fd *f)
+{
+    return f->readable ? F_RDLCK : F_WRLCK;
 }
 
 /* Shared by all who hold it: bell and passes in one call, or else the bell alone. */
@@ -194,8 +209,8 @@ static int enter_gate(const wr_storage *s, wr_fd *f)
 {
     int code = 0;
     if (!f->gates && s->facts.local)
-        code = set_lock(s, F_RDLCK, bell, first_pass + WR_PASSES);
-    if (code == 1 && set_lock(s, F_RDLCK, bell, first_pass) < 0)
+        code = set_lock(s, shared_type(f), bell, first_pass + WR_PASSES);
+    if (code == 1 && set_lock(s, shared_type(f), bell, first_pass) < 0)
         code = weir_error_last()->code;
     f->gates += !code;
     return code;
@@ -207,6 +222,38 @@ static int leave_gate(const wr_storage *s, wr_fd *f)
     return f->gates || !s->facts.local ? 0 : set_lock(s, F_UNLCK, bell, first_pass + WR_PASSES);
 }
 
+static int lock_claim(const wr_storage *s, int kind, int64_t lo, int64_t hi)
+{
+    const int64_t end = INT64_MAX - first_claim;
+    struct flock other;
+    lo = first_claim + wr_min(lo, end - 1);
+    hi = first_claim + wr_min(hi, end);
+    if (kind == WR_LOCK_CLAIMED)
+        return !find_lock(s, F_WRLCK, lo, hi, &other) && other.l_type != F_UNLCK &&
+               other.l_start >= first_claim; /* somebody's lock of all there is claims nothing */
+    return set_lock(s, kind == WR_LOCK_CLAIM ? shared_type(s->state) : F_UNLCK, lo, hi);
+}
+
+static int name_holder(const wr_storage *s, int64_t lo, int64_t hi)
+{
+    struct flock other;
+    char who[40] = "somebody (see /proc/locks)", what[160], end[32] = "the end";
+    int code = find_lock(s, F_RDLCK, lo, hi, &other);
+    if (!code && other.l_type == F_UNLCK)
+        code = find_lock(s, F_WRLCK, lo, hi, &other);
+    if (!code && other.l_type == F_UNLCK) /* or a pass */
+        code = find_lock(s, F_WRLCK, bell, first_claim, &other);
+    if (code || other.l_type == F_UNLCK)
+        return code;
+    if (other.l_pid > 0)
+        snprintf(who, sizeof who, "process %lld", (long long)other.l_pid);
+    if (other.l_len)
+        snprintf(end, sizeof end, "%lld", (long long)(other.l_start + other.l_len));
+    snprintf(what, sizeof what, "lock: %s has %s lock on bytes %lld to %s", who,
+             other.l_type == F_RDLCK ? "a shared" : "an exclusive", (long long)other.l_start, end);
+    return wr_fail_system(EAGAIN, s->path, lo, what);
+}
+
 /* The kernel wants a readable descriptor for a shared lock and a writable one for an exclusive one.
  * Who cannot write needs no more than that nobody else does. */
 int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
@@ -216,7 +263,7 @@ int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
     hi = wr_min(hi, bell);
     switch ((enum wr_lock_kind)kind) {
     case WR_LOCK_SHARED:
-        return set_lock(s, f->readable ? F_RDLCK : F_WRLCK, lo, hi);
+        return set_lock(s, shared_type(f), lo, hi);
     case WR_LOCK_EXCLUSIVE:
     case WR_LOCK_MODIFY:
         return set_lock(s, f->writable ? F_WRLCK : F_RDLCK, lo, hi);
@@ -232,6 +279,12 @@ int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
         return take_pass(s, lo);
     case WR_LOCK_PASS_NONE:
         return set_lock(s, F_UNLCK, first_pass + lo, first_pass + hi);
+    case WR_LOCK_CLAIM:
+    case WR_LOCK_CLAIM_NONE:
+    case WR_LOCK_CLAIMED:
+        return lock_claim(s, kind, lo, hi);
+    case WR_LOCK_HOLDER:
+        return name_holder(s, lo, hi);
     }
     return wr_fail(WEIR_EINVAL, "no such lock");
 }

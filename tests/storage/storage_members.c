@@ -281,6 +281,7 @@ static int is_taken(opened *o, int64_t lo, int64_t hi)
     int code = wr_range_try(o->storage, WR_LOCK_EXCLUSIVE, lo, hi);
     if (!code)
         CHECK_EQUAL(wr_range_unlock(o->storage, lo, hi), 0);
+    wr_range_give_up(o->storage, lo, hi);
     return code;
 }
 

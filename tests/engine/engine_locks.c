@@ -1,0 +1,317 @@
+/* Locks that others hold, that others wait for, and that the system does not have: nobody waits for
+ * ever, and nothing is lost. This program has its own fcntl, which refuses as told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "file/file.h"
+#include "storage/storage_support.h"
+#include "transport/local.h"
+
+enum { RANKS = 3, PIECES = 500, PIECE = 4, ROW = 16, BYTES = PIECES * ROW };
+enum { LARGE = 256 << 10, WRITERS = 3, TURNS = 5 };
+
+static _Atomic int lock_error; /* 0: locks work */
+
+static int call_fcntl(int fd, int command, long argument)
+{
+    bool locks = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+    if (lock_error && locks) {
+        errno = lock_error;
+        return -1;
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int fcntl64(int fd, int command, ...)
+{
+    va_list all;
+    va_start(all, command);
+    long argument = va_arg(all, long);
+    va_end(all);
+    return call_fcntl(fd, command, argument);
+}
+
+/* What a group of ranks does to a file of dots: each writes its piece of every row. */
+typedef struct scene {
+    const char *path, *hints;
+    bool together, atomic;
+    int expected;     /* what writing returns, */
+    const char *text; /* and what its error says */
+    int64_t took_us;
+    char logged[4096];
+} scene;
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void keep_line(void *user, const char *line, int length)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    scene *s = user;
+    pthread_mutex_lock(&lock);
+    size_t used = strlen(s->logged);
+    snprintf(s->logged + used, sizeof s->logged - used, "%.*s", length, line);
+    pthread_mutex_unlock(&lock);
+}
+
+static void write_pieces(wr_transport *t, void *user)
+{
+    scene *s = user;
+    static _Thread_local char memory[PIECES * PIECE];
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where, *dense;
+    int64_t count;
+    memset(memory, 'a' + t->rank, sizeof memory);
+    CHECK(!weir_pattern_strided(t->rank * PIECE, PIECES, PIECE, ROW, &where));
+    CHECK(!weir_pattern_contiguous(0, sizeof memory, &dense));
+    wr_tunables_init(&tunables);
+    CHECK(!wr_tunables_set_hints(&tunables, "log=warning"));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    w->log.sink = keep_line;
+    w->log.user = s;
+    CHECK(!wr_file_open(w, s->path, WEIR_READ | WEIR_WRITE, s->hints, &f));
+    CHECK(!s->atomic || !weir_file_set_atomic(f, true));
+    int64_t start = now_us();
+    int code =
+        (s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count);
+    CHECK_EQUAL(code, s->expected);
+    CHECK(!code || strstr(weir_error_last()->text, s->text));
+    if (t->rank == 0)
+        s->took_us = now_us() - start;
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(where);
+    weir_pattern_free(dense);
+    wr_world_release(w);
+}
+
+static void put_dots(const char *path)
+{
+    static char bytes[BYTES];
+    memset(bytes, '.', sizeof bytes);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CHECK(fd >= 0 && write(fd, bytes, sizeof bytes) == BYTES && !close(fd));
+}
+
+static void check_pieces(const char *path, bool written)
+{
+    static char bytes[BYTES + 1];
+    int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, bytes, sizeof bytes) == BYTES && !close(fd));
+    for (int64_t i = 0; i < BYTES; i++) {
+        int64_t rank = i % ROW / PIECE;
+        CHECK_EQUAL(bytes[i], written && rank < RANKS ? 'a' + rank : '.');
+    }
+}
+
+static void play(scene *s)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    put_dots(s->path);
+    CHECK(!wr_local_run(RANKS, &tunables, write_pieces, s));
+    if (getenv("WEIR_TEST_SHOW"))
+        fprintf(stderr, "%s: %lld us\n%s", s->hints, (long long)s->took_us, s->logged);
+    check_pieces(s->path, !s->expected);
+}
+
+/* A process that holds a lock of the old kind, which names its owner, until it is told to end. */
+static pid_t hold(const char *path, short type)
+{
+    int ready[2];
+    char byte;
+    CHECK_EQUAL(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        int fd = open(path, type == F_RDLCK ? O_RDONLY : O_RDWR);
+        struct flock all = {.l_type = type, .l_whence = SEEK_SET};
+        CHECK(!fcntl(fd, F_SETLK, &all));
+        CHECK_EQUAL(write(ready[1], "x", 1), 1);
+        pause();
+    }
+    CHECK_EQUAL(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static const char *const hints[] = {
+    "lock_wait=100;access=sieve;collective=always",
+    "lock_wait=100;access=sieve;collective=always;exchange=p2p;window=1500",
+    "lock_wait=100;access=sieve;collective=always;realms=cyclic;realm_block=100;aggregators=2",
+    "lock_wait=100;access=sieve;collective=never",
+};
+
+/* Somebody who may only read keeps us from modifying, not from writing. */
+static void test_shared_holder(void)
+{
+    const char *path = test_path("engine-locks");
+    put_dots(path);
+    pid_t child = hold(path, F_RDLCK);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        scene s = {.path = path, .hints = hints[i], .together = true};
+        play(&s);
+        CHECK(s.took_us < 3000000);
+        CHECK(strstr(s.logged, "without reading what lies between"));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    forget_file(path);
+}
+
+/* Who holds all of it alone is named on all ranks. */
+static void test_exclusive_holder(void)
+{
+    const char *path = test_path("engine-locks");
+    char text[64];
+    put_dots(path);
+    pid_t child = hold(path, F_WRLCK);
+    snprintf(text, sizeof text, "process %d has an exclusive lock on bytes 0 to the end", child);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        scene s = {.path = path,
+                   .hints = hints[i],
+                   .together = true,
+                   .atomic = i == 3,
+                   .expected = WEIR_EIO,
+                   .text = text};
+        play(&s);
+        CHECK(s.took_us < 3000000);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    forget_file(path);
+}
+
+/* No locks at all, or none that belong to an open file. */
+static void test_no_locks(int error)
+{
+    const char *path = test_path("engine-locks");
+    lock_error = error;
+    for (size_t i = 0; i < 2 * sizeof hints / sizeof *hints; i++) {
+        scene s = {.path = path, .hints = hints[i / 2], .together = i % 2};
+        scene atomic = {.path = path,
+                        .hints = hints[i / 2],
+                        .together = i % 2,
+                        .atomic = true,
+                        .expected = WEIR_EUNSUPPORTED,
+                        .text = "no atomic mode"};
+        play(&s);
+        const char *said = strstr(s.logged, "no range locks");
+        CHECK(said && !strstr(said + 1, "no range locks"));
+        play(&atomic);
+    }
+    lock_error = 0;
+    forget_file(path);
+}
+
+/* --- who modifies beside those who write much --- */
+
+typedef struct crowd {
+    const char *path;
+    _Atomic bool over;
+    _Atomic int64_t written;
+} crowd;
+
+static void write_much(wr_transport *t, void *user)
+{
+    crowd *c = user;
+    static _Thread_local char memory[LARGE];
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where;
+    wr_tunables_init(&tunables);
+    CHECK(!weir_pattern_contiguous(0, LARGE, &where));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, c->path, WEIR_READ | WEIR_WRITE, "fault=delay:300", &f));
+    while (!c->over) {
+        CHECK(!weir_file_write(f, where, where, memory, NULL));
+        c->written++;
+    }
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(where);
+    wr_world_release(w);
+}
+
+static void *join_crowd(void *user)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(1, &tunables, write_much, user));
+    return NULL;
+}
+
+static void modify_some(wr_transport *t, void *user)
+{
+    crowd *c = user;
+    static char memory[LARGE / 2];
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where, *dense;
+    int64_t longest = 0;
+    wr_tunables_init(&tunables);
+    CHECK(!weir_pattern_strided(0, LARGE / 16, 8, 16, &where));
+    CHECK(!weir_pattern_contiguous(0, sizeof memory, &dense));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, c->path, WEIR_READ | WEIR_WRITE, "access=sieve;lock_wait=0", &f));
+    for (int i = 0; i < TURNS; i++) {
+        int64_t start = now_us();
+        CHECK(!weir_file_write(f, where, dense, memory, NULL));
+        longest = now_us() - start > longest ? now_us() - start : longest;
+    }
+    c->over = true;
+    if (getenv("WEIR_TEST_SHOW"))
+        fprintf(stderr, "longest %lld us beside %lld large writes\n", (long long)longest,
+                (long long)c->written);
+    CHECK(longest < 500000);
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(where);
+    weir_pattern_free(dense);
+    wr_world_release(w);
+}
+
+static void test_crowd(void)
+{
+    crowd c = {.path = test_path("engine-crowd")};
+    pthread_t writers[WRITERS];
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    put_dots(c.path);
+    for (int i = 0; i < WRITERS; i++)
+        CHECK(!pthread_create(&writers[i], NULL, join_crowd, &c));
+    while (c.written < 2 * WRITERS)
+        usleep(1000);
+    CHECK(!wr_local_run(1, &tunables, modify_some, &c));
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(writers[i], NULL);
+    forget_file(c.path);
+}
+
+int main(void)
+{
+    check_within(60);
+    test_shared_holder();
+    test_exclusive_holder();
+    test_no_locks(ENOSYS);
+    test_no_locks(EOPNOTSUPP);
+    test_no_locks(EINVAL);
+    test_crowd();
+    return 0;
+}
