@@ -503,13 +503,17 @@ int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_pie
     return EAGAIN;
 }
 
-static ssize_t move(const wr_lane *lane, enum wr_direction direction, const wr_piece *p)
+int64_t wr_lane_move(const wr_lane *lane, enum wr_direction direction, const wr_piece *p)
 {
+    const bool reads = direction == WR_READ;
+    ssize_t moved;
     if (p->entries)
-        return direction == WR_READ ? preadv(p->fd, lane->iov, p->entries, p->offset)
-                                    : pwritev(p->fd, lane->iov, p->entries, p->offset);
-    return direction == WR_READ ? pread(p->fd, p->memory, (size_t)p->bytes, p->offset)
-                                : pwrite(p->fd, p->memory, (size_t)p->bytes, p->offset);
+        moved = reads ? preadv(p->fd, lane->iov, p->entries, p->offset)
+                      : pwritev(p->fd, lane->iov, p->entries, p->offset);
+    else
+        moved = reads ? pread(p->fd, p->memory, (size_t)p->bytes, p->offset)
+                      : pwrite(p->fd, p->memory, (size_t)p->bytes, p->offset);
+    return moved < 0 ? -errno : moved;
 }
 
 int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, int64_t *moved)
@@ -519,8 +523,8 @@ int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, i
     wr_piece piece;
     do {
         wr_lane_cut(lane, t, at, to, &piece);
-        result = move(lane, t->direction, &piece);
-        error = wr_lane_finish(lane, t, at, &piece, result < 0 ? -errno : result);
+        result = wr_lane_move(lane, t->direction, &piece);
+        error = wr_lane_finish(lane, t, at, &piece, result);
         at += wr_max(result, 0);
     } while (result == piece.bytes && at < to);
     *moved = at - from;

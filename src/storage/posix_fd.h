@@ -61,6 +61,9 @@ void wr_lane_release(wr_lane *lane);
 /* The piece of t that starts at data position `at` and ends at `end` or before. */
 void wr_lane_cut(wr_lane *lane, const wr_transfer *t, int64_t at, int64_t end, wr_piece *piece);
 
+/* One system call for a piece: what it moved, or -errno. */
+int64_t wr_lane_move(const wr_lane *lane, enum wr_direction direction, const wr_piece *p);
+
 /* To be called when the piece has moved `result` bytes, or failed with -result. Returns the errno
  * of the attempt; EAGAIN where another attempt will go past the cause. */
 int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_piece *piece,

@@ -6,7 +6,6 @@
 
 #ifdef WR_HAVE_URING
 
-#include <errno.h>
 #include <liburing.h>
 #include <string.h>
 
@@ -155,12 +154,14 @@ static void submit(wr_storage *s, wr_transfer *t)
     enter(p, false);
 }
 
-/* A request of a thread that has ended meanwhile is cancelled, not refused. */
-static void finish(state *p, slot *x, int result)
+/* What moved nothing is tried by a plain call before it is believed: requests of a thread that has
+ * ended meanwhile are cancelled, and there are file systems that fail what is asked of them
+ * asynchronously, or that move nothing. */
+static void finish(state *p, slot *x, int64_t result)
 {
     const wr_part *part = &x->part;
-    if (result == -ECANCELED)
-        result = -EAGAIN;
+    if (result <= 0)
+        result = wr_lane_move(&x->lane, part->transfer->direction, &x->piece);
     int error = wr_lane_finish(&x->lane, part->transfer, part->at, &x->piece, result);
     wr_attempts_end(&p->attempts, part, result > 0 ? result : 0, error);
     x->next = p->free;

@@ -1,5 +1,5 @@
 /* System calls that are interrupted, cut short or refused: this program has its own pread and
- * pwrite, which misbehave as told, and its own set-up of rings. */
+ * pwrite, which misbehave as told, its own set-up of rings, and its own way to enter them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -74,10 +74,50 @@ ssize_t pwritev64(int fd, const struct iovec *iov, int count, off64_t offset)
     return vectored(SYS_pwritev, fd, iov, count, offset);
 }
 
+#if __has_include(<liburing.h>)
+#include <liburing.h>
+
+/* What rings say of what they have done: nothing moved, or an error. */
+static bool ring_lies;
+static int ring_says;
+
+static int spoil(struct io_uring *ring, int entered)
+{
+    struct io_uring_cqe *cqe;
+    unsigned head;
+    io_uring_for_each_cqe(ring, head, cqe)
+    {
+        if (ring_lies)
+            cqe->res = ring_says;
+    }
+    return entered;
+}
+
+int io_uring_submit(struct io_uring *ring)
+{
+    union {
+        void *symbol;
+        int (*call)(struct io_uring *ring);
+    } next = {dlsym(RTLD_NEXT, "io_uring_submit")};
+    return spoil(ring, next.call(ring));
+}
+
+int io_uring_submit_and_wait(struct io_uring *ring, unsigned wanted)
+{
+    union {
+        void *symbol;
+        int (*call)(struct io_uring *ring, unsigned wanted);
+    } next = {dlsym(RTLD_NEXT, "io_uring_submit_and_wait")};
+    return spoil(ring, next.call(ring, wanted));
+}
+#else
 struct io_uring;
 struct io_uring_params;
+static bool ring_lies;
+static int ring_says;
 int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
                                struct io_uring_params *params);
+#endif
 
 int io_uring_queue_init_params(unsigned entries, struct io_uring *ring,
                                struct io_uring_params *params)
@@ -213,6 +253,34 @@ static void test_fallback(void)
     write_and_read("storage=uring");
 }
 
+/* Some file systems fail what they are asked for asynchronously, or move nothing, and do it when
+ * they are asked again: only what a plain call says is believed. */
+static void test_ring_lies(void)
+{
+    static const int says[] = {0, -EIO, -EINVAL, -EOPNOTSUPP, -ECANCELED};
+    static char memory[BYTES];
+    ring_lies = true;
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+        ring_says = says[i];
+        int64_t before = calls;
+        write_and_read("storage=uring");
+        CHECK(calls > before);
+        write_and_read("storage=uring;direct=always");
+    }
+    opened o;
+    const char *path = test_path("lies");
+    open_well(&o, path, FRESH, "storage=uring");
+    ring_says = -EIO;
+    mode = FAIL; /* the truth */
+    period = 1;
+    wr_transfer t = flat_transfer(WR_WRITE, 0, memory, BYTES);
+    CHECK_FAILS(wr_storage_run(o.storage, &t), WEIR_EIO, "write");
+    mode = FINE;
+    ring_lies = false;
+    close_well(&o);
+    forget_file(path);
+}
+
 int main(void)
 {
     test_retries();
@@ -220,5 +288,6 @@ int main(void)
     test_endless_again();
     test_error_keeps_prefix();
     test_fallback();
+    test_ring_lies();
     return 0;
 }
