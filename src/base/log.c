@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/limit.h"
 #include "base/memory.h"
 
 enum { LINE = 512, DIGITS = 21, WHO = 64, HOST = 256, EVENT = 5 << 10, BUFFER = 30 << 10 };
@@ -92,6 +93,9 @@ int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user)
 static int file_sink(void *user, const char *lines, int64_t length)
 {
     const wr_trace *trace = user;
+    const int64_t at = lseek(trace->fd, 0, SEEK_CUR); /* -1: a pipe */
+    if (at >= 0 && at + length > wr_file_limit())
+        return EFBIG;
     return write_all(trace->fd, lines, length);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/limit.h"
 #include "engine/council.h"
 
 /* View v is in place v modulo their number. */
@@ -148,6 +149,8 @@ static int change_in_file(weir_file *f, change *c)
         code = wr_fail_system(errno, name, -1, "read");
     if (!code)
         code = apply(&s, c);
+    if (!code && at + (off_t)sizeof s > wr_file_limit())
+        code = wr_fail_system(EFBIG, name, -1, "write");
     if (!code && pwrite(f->pointer.file, &s, sizeof s, at) != sizeof s)
         code = wr_fail_system(errno, name, -1, "write");
     lock_file(f->pointer.file, F_UNLCK);

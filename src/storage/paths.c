@@ -10,6 +10,7 @@
 
 #include "base/arith.h"
 #include "base/error.h"
+#include "base/limit.h"
 #include "base/memory.h"
 
 /* Below what the kernel moves at once. */
@@ -132,6 +133,8 @@ int wr_path_head(const char *path, int64_t most, char *out, int64_t *got, int64_
 static int write_all(int fd, const char *memory, int64_t bytes, int64_t *moved)
 {
     *moved = 0;
+    if (bytes > wr_file_limit()) /* from the start of the file */
+        return EFBIG;
     while (*moved < bytes) {
         ssize_t put = write(fd, memory + *moved, (size_t)wr_min(bytes - *moved, LONGEST));
         if (put < 0 && errno == EINTR)
@@ -155,6 +158,8 @@ static int sync_fd(int fd)
 static int resize(int fd, int64_t size)
 {
     int wrong;
+    if (size > wr_file_limit())
+        return EFBIG;
     do
         wrong = ftruncate(fd, size);
     while (wrong && errno == EINTR);

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "storage/lock.h"
 
 /* PAGE is also the least alignment of bodies: a page dirtied through the cache by a head must not
@@ -64,6 +65,28 @@ static int open_file(const char *path, int flags)
     return fd;
 }
 
+/* A pipe must not keep us; what holds a lease on a file may. Then rings would take O_NONBLOCK to
+ * mean that they must not wait for the device. */
+static int open_at_once(const char *path, int flags)
+{
+    int fd = open_file(path, flags | O_NONBLOCK);
+    if (fd < 0 && errno == EAGAIN)
+        return open_file(path, flags);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    return fd;
+}
+
+/* 0, or what is wrong with a file that is open: transfers are at offsets, and must end. */
+static int check_kind(int fd, struct stat *status)
+{
+    if (fstat(fd, status))
+        return errno;
+    if (S_ISDIR(status->st_mode))
+        return EISDIR;
+    return S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode) ? ESPIPE : 0;
+}
+
 static void ask_alignment(wr_fd *f)
 {
     f->align = f->memory_align = PAGE;
@@ -97,14 +120,15 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     *f = (wr_fd){.direct = -1,
                  .readable = flags & WR_OPEN_READ || !(flags & WR_OPEN_WRITE),
                  .writable = flags & WR_OPEN_WRITE};
-    f->buffered = open_file(path, system_flags(flags));
+    f->buffered = open_at_once(path, system_flags(flags));
     if (f->buffered < 0)
-        return wr_fail_system(errno, s->path, -1, "open");
+        return wr_fail_system(errno, s->path, -1,
+                              errno == ENXIO ? "open a pipe, socket or missing device" : "open");
     struct stat status;
-    int wrong = fstat(f->buffered, &status) ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+    int wrong = check_kind(f->buffered, &status);
     if (wrong) {
         wr_fd_close(f);
-        return wr_fail_system(wrong, s->path, -1, "open");
+        return wr_fail_system(wrong, s->path, -1, wrong == ESPIPE ? "open a pipe" : "open");
     }
     s->facts.alignment = 1;
     s->facts.direct = false;
@@ -112,7 +136,9 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     s->facts.identity = (int64_t)status.st_ino;
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
-    s->plain_fd = f->direct < 0 ? f->buffered : -1;
+    f->limit = f->writable && S_ISREG(status.st_mode) ? wr_file_limit() : INT64_MAX;
+    f->plain = f->direct < 0 && f->limit == INT64_MAX;
+    s->plain_fd = f->plain ? f->buffered : -1;
     return 0;
 }
 
@@ -141,7 +167,12 @@ int wr_fd_get_size(wr_storage *s, int64_t *size)
 int wr_fd_set_size(wr_storage *s, int64_t size)
 {
     const wr_fd *f = s->state;
-    int wrong;
+    int64_t now;
+    int wrong = size > f->limit ? wr_fd_get_size(s, &now) : 0;
+    if (wrong)
+        return wrong;
+    if (size > f->limit && size > now)
+        return wr_fail_system(EFBIG, s->path, size, "set the size of");
     do
         wrong = ftruncate(f->buffered, size);
     while (wrong && errno == EINTR);
@@ -471,10 +502,25 @@ static bool cut_direct(wr_lane *lane, const wr_transfer *t, int64_t at, stretch 
     return true;
 }
 
+/* What of x may be written; false: nothing. */
+static bool keep_limit(const wr_fd *f, stretch *x)
+{
+    if (x->offset >= f->limit)
+        return false;
+    x->bytes = wr_min(x->bytes, f->limit - x->offset);
+    x->near = wr_min(x->near, x->bytes);
+    return true;
+}
+
 void wr_lane_cut(wr_lane *lane, const wr_transfer *t, int64_t at, int64_t end, wr_piece *piece)
 {
     stretch x = locate(t, at, end);
     *piece = (wr_piece){.fd = lane->fd->buffered, .memory = x.memory, .offset = x.offset};
+    if (t->direction == WR_WRITE && !keep_limit(lane->fd, &x)) {
+        piece->fd = -1;
+        piece->bytes = x.bytes;
+        return;
+    }
     if (lane->fd->direct >= 0 && !lane->fd->refused && cut_direct(lane, t, at, &x, piece))
         return;
     piece->bytes = x.bytes;
@@ -507,6 +553,8 @@ int64_t wr_lane_move(const wr_lane *lane, enum wr_direction direction, const wr_
 {
     const bool reads = direction == WR_READ;
     ssize_t moved;
+    if (p->fd < 0)
+        return -EFBIG;
     if (p->entries)
         moved = reads ? preadv(p->fd, lane->iov, p->entries, p->offset)
                       : pwritev(p->fd, lane->iov, p->entries, p->offset);

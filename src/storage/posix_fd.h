@@ -21,6 +21,8 @@ typedef struct wr_fd {
     int direct;           /* -1: none */
     _Atomic bool refused; /* the kernel gave us `direct` but moves nothing through it */
     bool readable, writable;
+    bool plain;    /* every transfer of one run can be one system call */
+    int64_t limit; /* what is written ends here: RLIMIT_FSIZE when it was opened; or INT64_MAX */
     int64_t gates; /* how often WR_LOCK_GATE is held */
     int64_t align; /* of offsets and lengths through `direct` */
     int64_t memory_align;
@@ -48,7 +50,7 @@ typedef struct wr_lane {
 } wr_lane;
 
 typedef struct wr_piece {
-    int fd;
+    int fd;       /* -1: lies behind the limit, and fails with EFBIG */
     int entries;  /* 0: `memory`; otherwise so many of the lane's iov */
     bool bounced; /* `memory` is the lane's bounce buffer */
     char *memory;
@@ -72,10 +74,10 @@ int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_pie
 /* Moves [from, to) of t by system calls until one stops short. Returns 0 or an errno. */
 int wr_lane_run(wr_lane *lane, const wr_transfer *t, int64_t from, int64_t to, int64_t *moved);
 
-/* Whether a transfer is one extent for the buffered descriptor. */
+/* Whether a transfer is one call of the buffered descriptor. */
 static inline bool wr_fd_is_plain(const wr_fd *f, const wr_transfer *t)
 {
-    return t->count == 1 && f->direct < 0;
+    return t->count == 1 && f->plain;
 }
 
 /* An attempt at a plain transfer. Inline because small ones come in batches, and after a system

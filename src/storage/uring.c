@@ -108,7 +108,9 @@ static void prepare(struct io_uring_sqe *sqe, slot *x)
     uint64_t offset = (uint64_t)piece->offset;
     unsigned bytes = (unsigned)piece->bytes, entries = (unsigned)piece->entries;
     bool reads = x->part.transfer->direction == WR_READ;
-    if (entries && reads)
+    if (piece->fd < 0)
+        io_uring_prep_nop(sqe);
+    else if (entries && reads)
         io_uring_prep_readv(sqe, piece->fd, x->lane.iov, entries, offset);
     else if (entries)
         io_uring_prep_writev(sqe, piece->fd, x->lane.iov, entries, offset);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limit.h"
+
 enum { ATTEMPTS = 100, MODE = 0600 };
 
 static int map(int fd, const char *name, int64_t bytes, wr_region *out)
@@ -43,7 +45,7 @@ int wr_segment_create(const char *folder, int64_t bytes, char name[WR_REGION_NAM
         return wr_fail_system(errno, name, -1, "create shared memory");
     int code = 0, error;
     do
-        error = posix_fallocate(fd, 0, bytes);
+        error = bytes > wr_file_limit() ? EFBIG : posix_fallocate(fd, 0, bytes);
     while (error == EINTR);
     if (error)
         code = wr_fail_system(error, name, -1, "reserve shared memory");

@@ -270,6 +270,29 @@ static void test_foreign(void)
     CHECK(!weir_array_remove(MPI_COMM_WORLD, file));
 }
 
+/* What would keep us waiting for somebody at its other end is not opened: in place of the array, of
+ * its label, of the description of one as the DRA library has it. */
+static void test_pipes(void)
+{
+    static const char *const endings[][2] = {{"", NULL}, {".dra", ""}, {".info", ""}};
+    int d_a;
+    char *file = dra_path("pipe"), path[300];
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2 && endings[i][k] && dra_rank == 0; k++) {
+            snprintf(path, sizeof path, "%s%s", file, endings[i][k]);
+            CHECK(!mkfifo(path, 0666));
+        }
+        GA_Sync();
+        CHECK(DRA_Open(file, DRA_R, &d_a) < 0);
+        CHECK(DRA_Open(file, DRA_RW, &d_a) < 0);
+        GA_Sync();
+        for (int k = 0; k < 2 && endings[i][k] && dra_rank == 0; k++) {
+            snprintf(path, sizeof path, "%s%s", file, endings[i][k]);
+            unlink(path);
+        }
+    }
+}
+
 /* The k-th transfer from now on fails, of what is opened before the next call; NULL: none does. */
 static void set_fault(const char *fault, int k)
 {
@@ -606,6 +629,7 @@ int main(int argc, char **argv)
     test_arguments();
     test_damage();
     test_foreign();
+    test_pipes();
     test_scratch();
     test_forgotten();
     for (int i = 0; i < 8; i++)

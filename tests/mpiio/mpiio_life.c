@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -326,6 +328,43 @@ static void check_after(const char *path)
     CHECK(getc(f) == EOF && !fclose(f) && !unlink(path));
 }
 
+/* A pipe has nobody at its other end: refused, not waited for. */
+static void test_pipe(const char *path)
+{
+    static const int amodes[] = {MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR, 0};
+    MPI_File fh;
+    if (door_rank == 0)
+        CHECK(!mkfifo(path, 0666));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; amodes[i]; i++)
+        CHECK(MPI_File_open(MPI_COMM_WORLD, path, amodes[i], MPI_INFO_NULL, &fh) != MPI_SUCCESS);
+    CHECK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh) != MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (door_rank == 0)
+        CHECK(!unlink(path));
+}
+
+/* A file that must not become as large is an error on all ranks, and not the end of one. */
+static void test_size_limit(const char *path)
+{
+    enum { MOST = 64 << 10, BYTES = 1 << 20 };
+    static char data[BYTES];
+    struct rlimit before, limit;
+    CHECK(!getrlimit(RLIMIT_FSIZE, &before));
+    limit = (struct rlimit){MOST, before.rlim_max};
+    CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+    MPI_File fh = open_on(MPI_COMM_WORLD, path, everything | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_Offset at = (MPI_Offset)door_rank * BYTES;
+    CHECK_CLASS(MPI_File_write_at_all(fh, at, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE),
+                MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_write_at(fh, at + BYTES, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE),
+                MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_set_size(fh, BYTES), MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_preallocate(fh, BYTES), MPI_ERR_NO_SPACE);
+    CHECK_OK(MPI_File_close(&fh));
+    CHECK(!setrlimit(RLIMIT_FSIZE, &before));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm copy, freed;
@@ -338,6 +377,8 @@ int main(int argc, char **argv)
     test_small_communicators();
     test_freed_communicator(door_path("freed"));
     test_many_files();
+    test_pipe(door_path("pipe"));
+    test_size_limit(door_path("limit"));
     test_striped(door_path("striped"));
     test_children(door_path("children"));
     if (door_rank == 0)

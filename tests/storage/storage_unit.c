@@ -14,6 +14,7 @@
 
 #include "storage/costs.h"
 #include "storage_support.h"
+#include "transport/region.h"
 
 static const char *const backends[] = {"posix", "pool", "uring", "mem", STRIPED};
 
@@ -53,6 +54,30 @@ static void test_open_errors(void)
         expect_open(".", WR_OPEN_READ, h, WEIR_EIO, EISDIR);
         expect_open(".", READ_WRITE, h, WEIR_EIO, EISDIR);
     }
+}
+
+/* A pipe with nobody at its other end keeps nobody waiting; devices go on as they did. */
+static void test_pipes(void)
+{
+    const char *path = test_path("pipe");
+    char byte = 1;
+    CHECK_EQUAL(mkfifo(path, 0666), 0);
+    for (int b = 0; b < 5; b++) {
+        const char *h = hints_for(backends[b], "");
+        if (b == 3)
+            continue;
+        expect_open(path, WR_OPEN_READ, h, WEIR_EIO, ESPIPE);
+        expect_open(path, WR_OPEN_WRITE, h, WEIR_EIO, ENXIO);
+        expect_open(path, READ_WRITE, h, WEIR_EIO, ESPIPE);
+        expect_open(path, FRESH, h, WEIR_EIO, ESPIPE);
+    }
+    unlink(path);
+    opened o;
+    open_well(&o, "/dev/null", READ_WRITE, "storage=posix");
+    wr_transfer t = flat_transfer(WR_WRITE, 0, &byte, 1);
+    CHECK_EQUAL(wr_storage_run(o.storage, &t), 0);
+    CHECK(!(fcntl(o.storage->plain_fd, F_GETFL) & O_NONBLOCK));
+    close_well(&o);
 }
 
 /* Runs `body` in a child; its checks count. */
@@ -190,15 +215,38 @@ static void fill_up(const char *path, const char *hints, int64_t most)
     unlink(path);
 }
 
-/* A limit on file sizes is what every system lets us have; the disk is tried where we may mount. */
+/* A striped file may be as large as three parts. */
+static void grow_too_far(const char *path, const char *hints, int64_t most)
+{
+    opened o;
+    int64_t size;
+    open_well(&o, path, FRESH, hints);
+    CHECK_EQUAL(wr_storage_set_size(o.storage, most), 0);
+    CHECK_FAILS(wr_storage_set_size(o.storage, 4 * most), WEIR_ENOSPC, "set the size");
+    CHECK_EQUAL(weir_error_last()->errnum, EFBIG);
+    CHECK_FAILS(wr_storage_preallocate(o.storage, 4 * most), WEIR_ENOSPC, "");
+    CHECK_EQUAL(wr_storage_get_size(o.storage, &size), 0);
+    CHECK_EQUAL(size, most);
+    close_well(&o);
+    forget_file(path);
+}
+
+/* A limit on file sizes is what every system lets us have, and nobody has to be ready for its
+ * signal; the disk is tried where we may mount. */
 static void meet_size_limit(void)
 {
     enum { MOST = 2 << 20 };
-    signal(SIGXFSZ, SIG_IGN);
     CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(struct rlimit){MOST + 10, MOST + 10}), 0);
     for (int b = 0; b < 6; b++)
         fill_up(test_path("limit"), hints_for(backends[b % 3], b < 3 ? "" : ";direct=always"),
                 MOST + 10);
+    for (int b = 0; b < 5; b++)
+        grow_too_far(test_path("limit"), hints_for(backends[b], ""), MOST + 10);
+    wr_region region;
+    char name[WR_REGION_NAME];
+    CHECK_FAILS(wr_segment_create(".", 2 * MOST, name, &region), WEIR_ENOSPC, "shared memory");
+    CHECK_EQUAL(weir_error_last()->errnum, EFBIG);
+    CHECK(access(name, F_OK));
 }
 
 static void meet_full_disk(void)
@@ -390,7 +438,9 @@ static void test_costs(void)
 
 int main(void)
 {
+    check_within(60);
     test_open_errors();
+    test_pipes();
     in_child(open_without_permission);
     test_folder_vanishes();
     test_read_past_end();

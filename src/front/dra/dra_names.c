@@ -59,7 +59,7 @@ int wr_dra_label_read(const char *file, wr_dra_label *label)
     *label = (wr_dra_label){0};
     snprintf(label->name, sizeof label->name, "%.72s", slash ? slash + 1 : file);
     path_of(file, ".dra", path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? 0 : wr_dra_fail_system(path, "open the label");
     ssize_t got = read(fd, text, sizeof text - 1);
@@ -90,7 +90,7 @@ void wr_dra_label_remove(const char *file)
 static bool is_npy(const char *path)
 {
     char start[6] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
     ssize_t got = read(fd, start, sizeof start);

@@ -69,7 +69,7 @@ static bool is_sane(const wr_dra_old *o)
 
 static int read_text(const char *path, char *text, size_t room)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return wr_dra_fail_system(path, "open the description");
     ssize_t got = read(fd, text, room - 1);
