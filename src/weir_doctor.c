@@ -149,6 +149,10 @@ static int say_storage(report *r, const wr_world *w, const char *folder)
         say_costs(r, "direct", &direct);
     }
     code = try_open(folder, &asked, used, &facts);
+    if (!code) {
+        wr_costs_get(w->costs, &facts, &asked, facts.cost);
+        say_costs(r, "expected", &facts);
+    }
     if (!code)
         say(r, "will use   storage=%s, direct=%s; shared memory within a node%s\n", used,
             facts.direct ? "always" : "never",

@@ -262,6 +262,20 @@ int wr_tunables_set_environment(wr_tunables *tunables)
     return code;
 }
 
+bool wr_tunables_costs_folder(const wr_tunables *tunables, char *out, size_t size)
+{
+    const char *own = tunables->costs_folder, *cache = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME");
+    int length = -1;
+    if (*own)
+        length = strcmp(own, "none") != 0 ? snprintf(out, size, "%s", own) : -1;
+    else if (cache && *cache == '/')
+        length = snprintf(out, size, "%s/weir", cache);
+    else if (home && *home == '/')
+        length = snprintf(out, size, "%s/.cache/weir", home);
+    return length >= 0 && (size_t)length < size;
+}
+
 int wr_tunables_settle(wr_tunables *t)
 {
     if (!t->write_behind.which)

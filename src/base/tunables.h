@@ -89,7 +89,7 @@ typedef struct wr_tunables {
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, lock_wait,
         progress_nice;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
-        trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT];
+        trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT], costs_folder[WR_TUNABLE_TEXT];
 } wr_tunables;
 
 enum wr_tunable_kind { WR_CHOICE, WR_SIZE, WR_COUNT, WR_TEXT };
@@ -149,6 +149,9 @@ bool wr_tunables_unknown(int index, char *line, size_t size);
 
 /* The tunable that was meant by a name, or NULL. */
 const char *wr_tunables_similar(const char *name);
+
+/* The folder that costs_folder names, in `size` bytes; false: there is none. */
+bool wr_tunables_costs_folder(const wr_tunables *tunables, char *out, size_t size);
 
 /* What one tunable means for another, once all are set: write_behind makes realms persistent that
  * are even or cyclic. WEIR_EINVAL: they contradict each other. */

@@ -107,6 +107,9 @@ const wr_tunable wr_tunable_table[] = {
      "how long a rank waits for a range of a file that somebody else has locked; then writes with "
      "holes go on without reading what lies between, where that is possible, and others fail; 0: "
      "as long as it takes"},
+    {"costs_folder", WR_TEXT, AT(costs_folder), "", 0, 0, "", "storage",
+     "folder in which what storing costs is remembered; empty: weir in $XDG_CACHE_HOME or in "
+     "~/.cache; none: nothing is"},
     {"disks", WR_TEXT, AT(disks), "", 0, 0, "", "storage",
      "folders that serve as logical disks of new files with storage=striped, separated by colons"},
     {"dra_scratch", WR_TEXT, AT(dra_scratch), "", 0, 0, "", "front/dra",

@@ -77,17 +77,21 @@ static bool next_transfer(direct *d, wr_transfer *out)
 /* As much as is submitted together; false at the end. */
 static bool move_some(direct *d)
 {
-    int64_t bytes = 0;
+    int64_t bytes = 0, runs = 0;
     bool more = true;
     pthread_mutex_lock(&d->port->moving);
+    const int64_t start = wr_sample_start(&d->port->samples);
     while (d->used < BATCHES && bytes < d->bite) {
         more = next_transfer(d, &d->transfers[d->used]);
         if (!more)
             break;
         bytes += wr_transfer_bytes(&d->transfers[d->used]);
+        runs += d->transfers[d->used].count;
         wr_storage_submit(d->port->storage, &d->transfers[d->used++]);
     }
     settle(d);
+    if (!d->outcome.code && d->outcome.stop == INT64_MAX)
+        wr_sample_end(&d->port->samples, d->a->direction, start, runs, bytes);
     pthread_mutex_unlock(&d->port->moving);
     return more;
 }

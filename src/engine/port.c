@@ -213,9 +213,11 @@ int wr_port_move_held(wr_port *port, enum wr_direction direction, const weir_pat
     wr_cursor c;
     wr_batch b;
     int used = 0, code = 0;
+    int64_t start = wr_sample_start(&port->samples), runs = 0;
     wr_cursor_init(&c, cover);
     *valid = INT64_MAX;
     while (!code && wr_cursor_next(&c, INT64_MAX, &b)) {
+        runs += b.count;
         transfers[used] = wr_port_transfer(direction, &b, buffer);
         wr_storage_submit(port->storage, &transfers[used++]);
         if (used == BATCHES) {
@@ -226,7 +228,10 @@ int wr_port_move_held(wr_port *port, enum wr_direction direction, const weir_pat
     }
     wr_port_reap_all(port);
     int last = wr_port_look(port, used, transfers, valid);
-    return code ? code : last;
+    code = code ? code : last;
+    if (!code && *valid == INT64_MAX)
+        wr_sample_end(&port->samples, direction, start, runs, weir_pattern_bytes(cover));
+    return code;
 }
 
 int wr_port_move(wr_port *port, enum wr_direction direction, const weir_pattern *cover,

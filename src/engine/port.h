@@ -7,6 +7,7 @@
 #include "engine/hall.h"
 #include "engine/usher.h"
 #include "pattern/cursor.h"
+#include "storage/costs.h"
 #include "storage/lock.h"
 #include "storage/map.h"
 
@@ -36,6 +37,7 @@ typedef struct wr_port {
     wr_course course[2];     /* of this rank as aggregator, by direction */
     wr_tunables tunables;    /* equal on all ranks, as are the fields below */
     wr_price price[2];       /* by direction */
+    wr_samples samples;      /* this rank's, of the storage; with it held */
     int64_t cores;           /* of a node */
     int64_t unit, align;     /* of realms */
     int64_t origin;          /* where the first unit starts */

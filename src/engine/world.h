@@ -53,7 +53,7 @@ typedef struct wr_world {
     wr_trace *trace; /* or NULL */
     wr_budget budget;
     wr_costs own_costs;
-    wr_costs *costs; /* what rank 0 has measured: its own, or its process's */
+    wr_costs *costs; /* what rank 0 knows: its own, or its process's */
     int regions;
     wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */

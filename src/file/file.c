@@ -10,15 +10,13 @@
 #include "file/pointer.h"
 #include "plan/realms.h"
 #include "storage/costs.h"
-#include "storage/paths.h"
-#include "storage/stripes.h"
 
 /* What rank 0 finds out for all. */
 typedef struct agreed {
     int code;
     weir_error error;
     wr_tunables tunables;
-    wr_storage_facts facts;
+    wr_cost cost[2];
     int64_t cores;
 } agreed;
 
@@ -55,20 +53,11 @@ static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
 
 static int find_out(wr_world *w, const wr_opening *how, agreed *a)
 {
-    char folder[WR_PATH];
-    bool several = how->members && how->members->count;
     int code = mix_hints(w, how->hints, &a->tunables);
     a->cores = count_cores();
     if (how->at_once)
         a->tunables.write_behind.which = 0;
-    if (!code)
-        code = wr_tunables_settle(&a->tunables);
-    if (!code)
-        code = wr_stripes_folder(several ? how->members->member[0].path : how->path, &a->tunables,
-                                 folder, sizeof folder);
-    if (!code)
-        wr_costs_get(w->costs, folder, &a->tunables, &w->log, &a->facts);
-    return code;
+    return code ? code : wr_tunables_settle(&a->tunables);
 }
 
 static int open_storage(weir_file *f, const wr_opening *how, int mode)
@@ -98,9 +87,6 @@ static void settle(wr_port *p, const agreed *a)
 {
     p->tunables = a->tunables;
     wr_behind_init(&p->behind, a->tunables.write_behind_memory);
-    for (int i = 0; i < 2; i++)
-        p->price[i] =
-            (wr_price){a->facts.cost[i].call_ns, a->facts.cost[i].mib_ns, a->facts.cost[i].scaling};
     p->cores = a->cores;
     p->unit = p->align = 1;
 }
@@ -162,6 +148,10 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         settle(p, &a);
         if (!a.code)
             a.code = open_storage(f, how, how->mode);
+        if (!a.code && how->members && how->members->count)
+            wr_storage_ask_system(how->members->member[0].path, &p->storage->facts);
+        if (!a.code)
+            wr_costs_get(p->world->costs, &p->storage->facts, &p->tunables, a.cost);
         if (a.code) {
             wr_error_note_rank(0);
             a.error = *weir_error_last();
@@ -174,6 +164,8 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         settle(p, &a);
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
     }
+    for (int i = 0; i < 2; i++)
+        p->price[i] = (wr_price){a.cost[i].call_ns, a.cost[i].mib_ns, a.cost[i].scaling};
     p->sole = how->mode & WEIR_SOLE && t->size == 1;
     code = agree_on_file(f, how, code);
     f->mode = how->mode;
@@ -346,6 +338,9 @@ int weir_file_close(weir_file *file)
     }
     wr_channel_barrier(&file->port.channel, &waiter);
     wr_pointer_close(file);
+    if (file->port.world->transport->rank == 0)
+        wr_costs_learn(file->port.world->costs, &file->port.storage->facts, &file->port.tunables,
+                       &file->port.samples);
     int code = wr_storage_close(file->port.storage);
     if (lost)
         code = wr_error_raise(&error);

@@ -1,13 +1,19 @@
-/* What storing in a folder costs: measured once per file system, by storing a little. */
+/* What storing costs: built in by kind of file system, learned from transfers that are made anyway,
+ * and remembered from one program to the next. Nothing is read or written to find out, but where
+ * that is asked for.
+ *
+ * What was learned is kept by file system, backend and kind of access, in this process and in a
+ * small file of the user's cache folder (the tunable costs_folder). Such a file is ignored if it is
+ * not the user's own, damaged, of another version or older than 30 days; that it cannot be read or
+ * written is no error. */
 #ifndef WR_STORAGE_COSTS_H
 #define WR_STORAGE_COSTS_H
 
 #include <pthread.h>
-#include <sys/types.h>
 
 #include "storage/storage.h"
 
-/* Costs where nothing was measured. */
+/* Costs of a local disk behind a page cache. */
 extern const wr_storage_facts wr_storage_default_facts;
 
 /* Writes and reads a few MiB of a file of its own in `folder`, with the backend and the kind of
@@ -17,22 +23,52 @@ extern const wr_storage_facts wr_storage_default_facts;
 void wr_storage_measure(const char *folder, const wr_tunables *tunables, const wr_log *log,
                         wr_storage_facts *out);
 
+/* --- learning --- */
+
+enum { WR_SAMPLES = 64 }; /* timed for a file; what comes later costs no look at a clock */
+
+/* The fastest of what was timed of a file, which nothing else on the machine has disturbed. */
+typedef struct wr_samples {
+    int64_t looks;
+    struct {
+        int64_t calls, call_ns; /* how many, the least; of small transfers */
+        int64_t larges, mib_ns; /* of large ones */
+    } of[2];                    /* by direction */
+} wr_samples;
+
+/* When a sample begins; 0: none is wanted. */
+int64_t wr_sample_start(const wr_samples *samples);
+
+/* So many runs of so many bytes in all have been moved since `start`; nothing if that is 0. */
+void wr_sample_end(wr_samples *samples, enum wr_direction direction, int64_t start, int64_t runs,
+                   int64_t bytes);
+
+/* --- knowing --- */
+
 enum { WR_COSTS_KEPT = 16 };
 
-/* What was measured, by file system and by the tunables it depends on. Zeroed is empty. Threads may
- * share it. */
+/* By what costs differ. */
+typedef struct wr_costs_key {
+    int64_t system; /* wr_storage_facts; 0: not known, and nothing is kept */
+    int64_t storage, direct;
+} wr_costs_key;
+
+/* What this process knows. Zeroed is empty. Threads may share it. */
 typedef struct wr_costs {
     pthread_mutex_t lock;
     int64_t count; /* so many were ever added; the latest WR_COSTS_KEPT are there */
     struct {
-        dev_t device;
-        int64_t storage, direct;
-        wr_storage_facts facts;
+        wr_costs_key key;
+        wr_cost cost[2];
     } kept[WR_COSTS_KEPT];
 } wr_costs;
 
-/* As wr_storage_measure, unless it is known already. */
-void wr_costs_get(wr_costs *costs, const char *folder, const wr_tunables *tunables,
-                  const wr_log *log, wr_storage_facts *out);
+/* What is known about a file that is open, or about one whose facts are only its file system. */
+void wr_costs_get(wr_costs *costs, const wr_storage_facts *facts, const wr_tunables *tunables,
+                  wr_cost out[2]);
+
+/* What was timed of it counts from now on, as far as it is likely and differs. */
+void wr_costs_learn(wr_costs *costs, const wr_storage_facts *facts, const wr_tunables *tunables,
+                    const wr_samples *samples);
 
 #endif

@@ -35,15 +35,34 @@ static const uint32_t networks[] = {
     0x7461636F, /* OCFS2 */
 };
 
-static bool is_local(int fd)
+static void describe_system(const struct statfs *system, int64_t device, wr_storage_facts *facts)
+{
+    uint32_t id[2];
+    memcpy(id, &system->f_fsid, sizeof id);
+    const uint64_t number = id[0] || id[1] ? (uint64_t)id[0] << 32 | id[1] : (uint64_t)device;
+    facts->system = (int64_t)(number * 31 + (uint32_t)system->f_type);
+    facts->local = true;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        facts->local = facts->local && (uint32_t)system->f_type != networks[i];
+}
+
+static void ask_system(int fd, int64_t device, wr_storage_facts *facts)
 {
     struct statfs system;
-    if (fstatfs(fd, &system))
-        return false;
-    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
-        if ((uint32_t)system.f_type == networks[i])
-            return false;
-    return true;
+    facts->local = false;
+    facts->system = 0;
+    if (!fstatfs(fd, &system))
+        describe_system(&system, device, facts);
+}
+
+void wr_storage_ask_system(const char *path, wr_storage_facts *facts)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    struct stat status;
+    if (fd >= 0 && !fstat(fd, &status))
+        ask_system(fd, (int64_t)status.st_dev, facts);
+    if (fd >= 0)
+        close(fd);
 }
 
 static int system_flags(int flags)
@@ -132,7 +151,7 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     }
     s->facts.alignment = 1;
     s->facts.direct = false;
-    s->facts.local = is_local(f->buffered);
+    ask_system(f->buffered, (int64_t)status.st_dev, &s->facts);
     s->facts.identity = (int64_t)status.st_ino;
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));

@@ -64,6 +64,7 @@ typedef struct wr_storage_facts {
     int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
     bool direct;       /* file accessed past the page cache where aligned */
     bool local;        /* the file system is this machine's alone */
+    int64_t system;    /* tells the file system from others; 0: not known */
     /* of a striped file; otherwise 0 */
     int64_t disks, stripe; /* files that hold it, bytes dealt to each at a time */
     int64_t identity;      /* tells it from every other; 0: not known */
@@ -160,6 +161,9 @@ extern const wr_storage_ops *const wr_storage_backends[];
  * the member and the offset there. Flags that create or truncate are WEIR_EINVAL. */
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
+
+/* Sets `local` and `system` of the file system that holds `path`. */
+void wr_storage_ask_system(const char *path, wr_storage_facts *facts);
 
 /* Removes a file by its name, a striped one with all its parts (stripes.h). */
 int wr_storage_remove(const char *path);

@@ -264,22 +264,6 @@ int wr_stripes_remove(const char *path)
     return code;
 }
 
-int wr_stripes_folder(const char *path, const wr_tunables *t, char *out, int64_t room)
-{
-    const bool mem = t->storage.which == WR_STORAGE_MEM;
-    const enum wr_file_kind kind = mem ? WR_FILE_PLAIN : wr_stripes_look(path);
-    wr_stripes x;
-    if (kind == WR_FILE_STRIPED && !wr_stripes_read(path, &x)) {
-        int code = wr_path_folder(x.part[0], out, room);
-        wr_stripes_release(&x);
-        return code;
-    }
-    if (kind != WR_FILE_ABSENT || t->storage.which != WR_STORAGE_STRIPED || !*t->disks)
-        return wr_path_folder(path, out, room);
-    snprintf(out, (size_t)room, "%.*s", (int)strcspn(t->disks, ":"), t->disks);
-    return 0;
-}
-
 int64_t wr_stripes_share(const wr_stripes *x, int64_t i, int64_t size)
 {
     const int64_t row = x->count * x->block;

@@ -47,10 +47,6 @@ void wr_stripes_release(wr_stripes *stripes);
  * removed nothing is; a part that cannot be is named by the error, and left. */
 int wr_stripes_remove(const char *path);
 
-/* The folder whose costs count: of the file at `path`, or of the first disk of one that is striped,
- * or will be. */
-int wr_stripes_folder(const char *path, const wr_tunables *tunables, char *out, int64_t room);
-
 /* Bytes of part i in a file of `size` bytes. */
 int64_t wr_stripes_share(const wr_stripes *stripes, int64_t i, int64_t size);
 

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/costs.h"
 #include "storage_support.h"
 #include "transport/region.h"
 
@@ -399,43 +398,6 @@ static void test_mem_is_shared_by_name(void)
     close_well(&b);
 }
 
-static bool plausible(const wr_cost *cost)
-{
-    return cost->call_ns > 0 && cost->mib_ns > 0 && cost->scaling > 0;
-}
-
-static void test_costs(void)
-{
-    static wr_costs costs;
-    wr_storage_facts first, again;
-    wr_tunables tunables;
-    wr_tunables_init(&tunables);
-    int before = count_descriptors();
-    wr_costs_get(&costs, ".", &tunables, NULL, &first);
-    CHECK_EQUAL(costs.count, 1);
-    CHECK(plausible(&first.cost[WR_READ]) && plausible(&first.cost[WR_WRITE]));
-    wr_costs_get(&costs, ".", &tunables, NULL, &again);
-    CHECK_EQUAL(costs.count, 1);
-    CHECK_EQUAL(first.cost[WR_READ].mib_ns, again.cost[WR_READ].mib_ns);
-    CHECK_EQUAL(wr_tunables_set_hints(&tunables, "direct=always;storage=uring"), 0);
-    wr_costs_get(&costs, ".", &tunables, NULL, &again);
-    CHECK_EQUAL(costs.count, 2);
-    CHECK(plausible(&again.cost[WR_READ]) && plausible(&again.cost[WR_WRITE]));
-    CHECK_EQUAL(count_descriptors(), before);
-
-    opened o = {0};
-    open_well(&o, "any", FRESH, "storage=mem");
-    wr_storage_measure("/proc", &tunables, &o.log, &first);
-    CHECK(strstr(o.logged, "costs not measured"));
-    CHECK_EQUAL(first.cost[WR_READ].mib_ns, wr_storage_default_facts.cost[WR_READ].mib_ns);
-    close_well(&o);
-    forget_file("any");
-    for (int i = 0; i < 2 * WR_COSTS_KEPT; i++) {
-        tunables.direct.which = 100 + i;
-        wr_costs_get(&costs, ".", &tunables, NULL, &again);
-    }
-}
-
 int main(void)
 {
     check_within(60);
@@ -452,6 +414,5 @@ int main(void)
     test_many_opens();
     test_close_reaps();
     test_mem_is_shared_by_name();
-    test_costs();
     return 0;
 }
