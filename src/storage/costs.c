@@ -105,8 +105,8 @@ static bool parse(const char *text, wr_cost out[2])
                &n[2], &n[3], &n[4], &n[5], end) != 7 ||
         strcmp(end, "end") != 0)
         return false;
-    for (int i = 0; i < 2; i++)
-        out[i] = (wr_cost){n[3 * i], n[3 * i + 1], n[3 * i + 2]};
+    out[WR_READ] = (wr_cost){n[0], n[1], n[2]};
+    out[WR_WRITE] = (wr_cost){n[3], n[4], n[5]};
     return is_likely(&out[0]) && is_likely(&out[1]);
 }
 

@@ -186,7 +186,7 @@ int wr_fd_get_size(wr_storage *s, int64_t *size)
 int wr_fd_set_size(wr_storage *s, int64_t size)
 {
     const wr_fd *f = s->state;
-    int64_t now;
+    int64_t now = 0;
     int wrong = size > f->limit ? wr_fd_get_size(s, &now) : 0;
     if (wrong)
         return wrong;
@@ -298,7 +298,7 @@ static int name_holder(const wr_storage *s, int64_t lo, int64_t hi)
     if (other.l_pid > 0)
         snprintf(who, sizeof who, "process %lld", (long long)other.l_pid);
     if (other.l_len)
-        snprintf(end, sizeof end, "%lld", (long long)(other.l_start + other.l_len));
+        snprintf(end, sizeof end, "%lld", (long long)other.l_start + other.l_len);
     snprintf(what, sizeof what, "lock: %s has %s lock on bytes %lld to %s", who,
              other.l_type == F_RDLCK ? "a shared" : "an exclusive", (long long)other.l_start, end);
     return wr_fail_system(EAGAIN, s->path, lo, what);

@@ -79,7 +79,7 @@ static void write_pieces(wr_transport *t, void *user)
     weir_pattern *where, *dense;
     int64_t count;
     memset(memory, 'a' + t->rank, sizeof memory);
-    CHECK(!weir_pattern_strided(t->rank * PIECE, PIECES, PIECE, ROW, &where));
+    CHECK(!weir_pattern_strided((int64_t)t->rank * PIECE, PIECES, PIECE, ROW, &where));
     CHECK(!weir_pattern_contiguous(0, sizeof memory, &dense));
     wr_tunables_init(&tunables);
     CHECK(!wr_tunables_set_hints(&tunables, "log=warning"));
@@ -296,7 +296,7 @@ static void test_crowd(void)
     put_dots(c.path);
     for (int i = 0; i < WRITERS; i++)
         CHECK(!pthread_create(&writers[i], NULL, join_crowd, &c));
-    while (c.written < 2 * WRITERS)
+    while (c.written < (int64_t)2 * WRITERS)
         usleep(1000);
     CHECK(!wr_local_run(1, &tunables, modify_some, &c));
     for (int i = 0; i < WRITERS; i++)
