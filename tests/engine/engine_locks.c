@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -139,6 +140,7 @@ static pid_t hold(const char *path, short type)
     CHECK_EQUAL(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         int fd = open(path, type == F_RDLCK ? O_RDONLY : O_RDWR);
         struct flock all = {.l_type = type, .l_whence = SEEK_SET};
         CHECK(!fcntl(fd, F_SETLK, &all));
