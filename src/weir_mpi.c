@@ -30,6 +30,7 @@ static keeper *keepers;
 static wr_costs costs;
 static wr_progress progress; /* from the first world to MPI_Finalize */
 static bool progresses;
+static wr_idle idle = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* files of all of them */
 
 static void world_ends(void *user)
 {
@@ -119,7 +120,7 @@ static int new_world(MPI_Comm comm, wr_world **out)
         code = open_progress(&tunables);
     code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
     if (!code)
-        code = wr_world_open(transport, &tunables, out);
+        code = wr_world_open_among(transport, &tunables, &idle, out);
     else
         transport = NULL;
     if (code)

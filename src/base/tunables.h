@@ -87,7 +87,7 @@ typedef struct wr_tunables {
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map, write_behind_memory;
     int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, lock_wait,
-        progress_nice;
+        progress_nice, regions_kept;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
         trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT], costs_folder[WR_TUNABLE_TEXT];
 } wr_tunables;

@@ -93,8 +93,13 @@ const wr_tunable wr_tunable_table[] = {
      "most memory of each process for what it keeps so of a file"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
-    {"region_folder", WR_TEXT, AT(region_folder), "", 0, 0, "/dev/shm", "transport",
-     "where memory shared by the ranks of a node is created"},
+    {"region_folder", WR_TEXT, AT(region_folder), "", 0, 0, "", "transport",
+     "where memory shared by the ranks of a node is created, as files; empty: in no folder, or, "
+     "where ranks cannot share that, in /dev/shm. Where there is none to be had ranks of a node "
+     "exchange messages"},
+    {"regions_kept", WR_COUNT, AT(regions_kept), "files", 0, INT32_MAX, "4", "engine",
+     "so many open files, those accessed last, keep their shared memory between collective "
+     "calls"},
     {"io_threads", WR_COUNT, AT(io_threads), "threads", 1, 64, "4", "storage",
      "threads of the backend `pool`"},
     {"io_depth", WR_COUNT, AT(io_depth), "requests", 1, 1024, "32", "storage",

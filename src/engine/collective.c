@@ -11,6 +11,7 @@
 
 #include "base/arith.h"
 #include "engine/council.h"
+#include "engine/idle.h"
 #include "engine/rounds.h"
 #include "plan/balance.h"
 
@@ -19,8 +20,9 @@
 typedef struct entry {
     uint64_t call;
     int32_t code;
-    int32_t kind; /* direction and form */
-    int32_t away; /* 1: its storage is better left to the thread */
+    int32_t kind;    /* direction and form */
+    int32_t away;    /* 1: its storage is better left to the thread */
+    int32_t dropped; /* 1: it has let go of shared memory since the last call */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
@@ -102,7 +104,11 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
 {
     const wr_transport *t = port->world->transport;
     entry *e = (entry *)(void *)wr_channel_lane(&port->channel, port->channel.turn, t->local_rank);
-    *e = (entry){.call = port->calls, .code = code, .kind = kind_of(a, op), .room = room_of(port)};
+    *e = (entry){.call = port->calls,
+                 .code = code,
+                 .kind = kind_of(a, op),
+                 .dropped = port->dropped,
+                 .room = room_of(port)};
     if (code) {
         weir_error details = *weir_error_last();
         details.rank = t->rank;
@@ -132,12 +138,26 @@ typedef struct joint {
     int64_t away; /* of any */
 } joint;
 
+/* Where one has let go of shared memory, all do, and make it anew. */
+static void hear_dropped(wr_port *port, uint32_t turn)
+{
+    bool dropped = false;
+    for (int i = 0; i < port->world->transport->local_size; i++)
+        dropped = dropped || entry_of(port, turn, i)->dropped;
+    if (dropped)
+        wr_port_close_regions(port);
+    port->dropped = false;
+}
+
 /* The node's ranks together, or the first error. */
-static int hear_entries(const wr_port *port, uint32_t turn, joint *all)
+static int hear_entries(wr_port *port, uint32_t turn, joint *all)
 {
     const wr_transport *t = port->world->transport;
     const entry *first = entry_of(port, turn, 0);
     *all = (joint){.room = INT64_MAX};
+    if (port->channel.lost)
+        return port->channel.lost;
+    hear_dropped(port, turn);
     for (int i = 0; i < t->local_size; i++) {
         const entry *e = entry_of(port, turn, i);
         weir_error details;
@@ -354,6 +374,10 @@ static int leave_node(wr_call *c)
     if (own->code)
         own->details = *c->error;
     uint32_t turn = wr_channel_exchange(&port->channel, &waiter);
+    if (port->channel.lost) {
+        c->outcome.code = port->channel.lost;
+        return c->outcome.code;
+    }
     c->outcome.code = 0;
     for (int i = 0; i < t->local_size; i++) {
         const leave *l = (const leave *)(const void *)wr_channel_lane(&port->channel, turn, i);
@@ -405,6 +429,42 @@ static void run_messages(wr_call *c, void (*run)(wr_call *call))
     else
         run(c);
     atomic_fetch_sub(&c->port->world->in_flight, kept);
+}
+
+/* Every rank for itself; one after the other where they may write the same bytes. */
+static void run_alone(wr_call *c)
+{
+    wr_port *port = c->port;
+    const wr_transport *t = port->world->transport;
+    wr_waiter waiter = wr_transport_waiter(port->world->transport, true);
+    bool in_turn = c->a->direction == WR_WRITE && !c->in->wanted.apart;
+    if (c->holds) /* what is alone holds its own */
+        wr_port_unlock(port, c->plan->lo, c->plan->hi);
+    c->holds = false;
+    for (int i = 0; i < (in_turn ? t->local_size : 1); i++) {
+        if (!in_turn || i == t->local_rank)
+            access_alone(c);
+        if (in_turn)
+            wr_channel_barrier(&port->inner, &waiter);
+    }
+}
+
+/* By messages, unless the thread of some rank has the call and may send none. */
+void wr_call_run_apart(wr_call *c)
+{
+    wr_port *port = c->port;
+    int64_t mute = c->op && c->op->by == WR_BY_THREAD && !port->world->transport->multiple;
+    int code = wr_council_reduce(&port->inner, WR_OR, 1, &mute);
+    if (!code && !mute) {
+        run_messages(c, wr_rounds_messages);
+        return;
+    }
+    if (!code) /* what aggregators keep must not come after it */
+        code = wr_council_agree(&port->inner, wr_behind_flush(port));
+    if (code)
+        wr_call_fail(c, code, c->plan->lo);
+    else
+        run_alone(c);
 }
 
 /* [collective] In atomic mode rank 0 holds all that is accessed until all are through, and nobody
@@ -513,8 +573,8 @@ static void log_plan(const wr_call *c)
         (long long)plan->price_alone / 1000, (long long)c->in->call_ns, (long long)c->in->mib_ns);
 }
 
-int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_operation *op,
-                      int64_t *count)
+static int run_call(wr_port *port, const wr_access_request *a, int code, wr_operation *op,
+                    int64_t *count)
 {
     wr_transport *t = port->world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
@@ -570,4 +630,13 @@ int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_op
         wr_region_close(&port->requests);
     *count = wr_outcome_count(&c.outcome, a);
     return code || !a->whole ? code : wr_port_demand_all(port, c.outcome.stop);
+}
+
+int wr_collective_run(wr_port *port, const wr_access_request *a, int code, wr_operation *op,
+                      int64_t *count)
+{
+    wr_idle_take(port);
+    code = run_call(port, a, code, op, count);
+    wr_idle_put(port);
+    return code;
 }

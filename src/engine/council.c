@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/idle.h"
 #include "transport/region.h"
 
 _Static_assert(WR_COUNCIL_VALUES * sizeof(int64_t) <= WR_LANE, "values fit a lane");
@@ -11,7 +12,7 @@ _Static_assert(sizeof(weir_error) <= WR_LANE, "an error fits a lane");
 
 static bool by_messages(const wr_channel *c)
 {
-    return !c->inner && c->world->transport->nodes > 1;
+    return (!c->inner && c->world->transport->nodes > 1) || c->apart;
 }
 
 static char *own_lane(const wr_channel *c)
@@ -116,26 +117,45 @@ int wr_council_agree(wr_channel *c, int code)
     return 0;
 }
 
-int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
+static int open_kind(wr_channel *c, enum wr_region_kind kind, wr_region *region)
 {
-    char name[WR_REGION_NAME] = "";
-    wr_region region = {0};
+    wr_segment segment = {0};
     bool first = c->world->transport->local_rank == 0;
-    if (first && !code)
-        code = wr_segment_create(c->world->tunables.region_folder, bytes, name, &region);
+    int64_t bytes = region->bytes;
+    int code = first ? wr_segment_create(kind, &c->world->tunables, bytes, &segment, region) : 0;
     bool created = first && !code;
     code = wr_council_agree(c, code);
     if (!code) {
-        code = wr_council_tell(c, name, sizeof name);
+        code = wr_council_tell(c, &segment, sizeof segment);
         if (!code && !first)
-            code = wr_segment_open(name, bytes, &region);
+            code = wr_segment_open(&segment, bytes, region);
         code = wr_council_agree(c, code);
     }
     if (created)
-        wr_segment_unlink(name);
-    if (code)
-        wr_region_close(&region);
-    else
-        *out = region;
+        wr_segment_hide(&segment);
     return code;
+}
+
+int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
+{
+    wr_transport *t = c->world->transport;
+    code = c->apart ? WR_NO_REGION : wr_council_agree(c, code);
+    if (code)
+        return code;
+    if (t->local_size == 1)
+        return wr_region_own(bytes, out);
+    for (int tries = 0; tries < 2; tries++) {
+        enum wr_region_kind kind = wr_region_first(t, &c->world->tunables);
+        for (; kind < WR_REGION_KINDS; kind++) {
+            wr_region region = {NULL, bytes};
+            if (!open_kind(c, kind, &region)) {
+                *out = region;
+                return 0;
+            }
+            wr_region_close(&region);
+        }
+        wr_idle_drop(c->world->idle, 0);
+        wr_council_agree(c, 0); /* all have done so */
+    }
+    return WR_NO_REGION;
 }

@@ -52,7 +52,9 @@ int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need)
     if (hall->turn)
         memset(hall->turn, 0, (size_t)hall->slots * sizeof *hall->turn);
     int64_t bytes = bells_bytes(hall->local_size) + hall->desks * desk_bytes(hall);
-    int code = wr_council_region(channel, hall->turn ? 0 : WEIR_ENOMEM, bytes, &hall->region);
+    int code = hall->limit < 0
+                   ? WR_NO_REGION
+                   : wr_council_region(channel, hall->turn ? 0 : WEIR_ENOMEM, bytes, &hall->region);
     if (code)
         wr_hall_close(hall);
     return code;

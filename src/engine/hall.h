@@ -39,10 +39,11 @@ typedef struct wr_desk {
 typedef struct wr_hall {
     wr_region region;
     int local_size;
-    int desks;                   /* aggregators of this node */
-    int slots;                   /* of each */
-    int64_t window;              /* bytes of a slot's buffer */
-    wr_turn *turn;               /* by slot, of this rank as aggregator */
+    int desks;      /* aggregators of this node */
+    int slots;      /* of each */
+    int64_t window; /* bytes of a slot's buffer */
+    wr_turn *turn;  /* by slot, of this rank as aggregator */
+    int64_t limit;  /* of windows, since memory was short; 0: it was not; -1: there is none */
     int64_t seen[WR_HALL_RANKS]; /* by desk: windows this rank is through with */
 } wr_hall;
 
@@ -57,7 +58,8 @@ int64_t wr_hall_slot_bytes(int64_t window);
 
 bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need);
 
-/* [collective on the node] Makes room, unless it is there already. */
+/* [collective on the node] Makes room, unless it is there already. WR_NO_REGION: there is no memory;
+ * all but the limit is as closed. */
 int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need);
 void wr_hall_close(wr_hall *hall);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 #include "engine/service.h"
 
 /* What the stage is to a leader. */
@@ -78,8 +79,13 @@ static int set_stage(leaders *l)
     wr_hall_need need = {1, 1, wr_max(c->plan->window, wr_call_widest(c))};
     int code = wr_hall_open(l->hall, &c->port->inner, &need);
     if (!code)
-        c->slots = 1;
-    return code ? code : wr_call_show(c);
+        code = wr_call_show(c);
+    if (code == WR_NO_REGION) {
+        l->hall->limit = -1; /* there is no need to look again */
+        return wr_fail(WEIR_ENOSPC, "no shared memory for the ranks of a node");
+    }
+    c->slots = code ? 0 : 1;
+    return code;
 }
 
 /* What the node wants of aggregators [first, end), which are on one node, as a parcel. */
@@ -410,13 +416,20 @@ void wr_rounds_leaders(wr_call *call)
                  .service = {.call = call, .t = t, .by_node = true},
                  .left = call->a->end - call->a->begin};
     int code = admit(&l);
-    wr_call_fail(call, code, call->plan->lo);
+    bool apart = code == WEIR_ENOSPC; /* on some node: nothing else is about space here */
+    if (!apart)
+        wr_call_fail(call, code, call->plan->lo);
     if (!code) {
         wr_service_begin(&l.service);
         run_rounds(&l);
     }
     wr_wants_forget(&l.node);
     wr_service_close(&l.service);
+    if (!apart)
+        return;
+    call->slots = 0;
+    call->wants = (wr_wants){0};
+    wr_rounds_messages(call);
 }
 
 void wr_rounds_leaders_end(wr_call *call)

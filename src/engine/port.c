@@ -6,6 +6,7 @@
 
 #include "base/arith.h"
 #include "engine/council.h"
+#include "engine/idle.h"
 #include "pattern/cursor.h"
 #include "plan/seats.h"
 #include "storage/lock.h"
@@ -13,9 +14,10 @@
 enum { BATCHES = 64 };
 
 /* Whether all ranks can meet in a hall. */
-static bool can_share(const wr_transport *t)
+static bool can_share(const wr_port *port)
 {
-    return t->nodes == 1 && t->local_size <= WR_HALL_RANKS;
+    const wr_transport *t = port->world->transport;
+    return t->nodes == 1 && t->local_size <= WR_HALL_RANKS && !port->channel.apart;
 }
 
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
@@ -25,7 +27,9 @@ wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,
     wr_plan_input in = wr_plan_input_tuned(direction, &port->tunables, port->price);
     in.ranks = ranks->size;
     in.nodes = ranks->nodes;
-    in.shared = can_share(ranks);
+    in.shared = can_share(port);
+    if (port->channel.apart && in.exchange != WR_EXCHANGE_ALLTOALL)
+        in.exchange = WR_EXCHANGE_P2P;
     in.seats = port->seats;
     in.cores = port->cores;
     in.wanted = *wanted;
@@ -62,7 +66,7 @@ int wr_port_demand_all(const wr_port *port, int64_t stop)
 
 bool wr_port_by_messages(const wr_port *port)
 {
-    return wr_plan_by_messages(port->tunables.exchange.which, can_share(port->world->transport));
+    return wr_plan_by_messages(port->tunables.exchange.which, can_share(port));
 }
 
 /* [collective] How many ranks of each node may be aggregators, by node. */
@@ -130,6 +134,12 @@ int wr_port_prepare(wr_port *port, const wr_tunables *tunables)
     port->seat = seat;
     port->seats = seats;
     return 0;
+}
+
+void wr_port_end_regions(wr_port *port)
+{
+    wr_idle_take(port);
+    wr_port_close_regions(port);
 }
 
 void wr_port_close_regions(wr_port *port)

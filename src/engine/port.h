@@ -24,15 +24,17 @@ typedef struct wr_port {
     int64_t seats;      /* ranks that may be aggregators, */
     int *seat;          /* their places among the ranks sorted by node; NULL: all */
     wr_storage *storage;
-    pthread_mutex_t moving;  /* held while the storage is used: it knows one thread at a time */
-    wr_map map;              /* of the storage's file */
-    struct wr_cold *cold;    /* or NULL */
-    bool cold_busy;          /* somebody reads by it */
-    wr_clerk clerk;          /* uses it in the background */
-    wr_usher usher;          /* tends its pass */
-    wr_behind behind;        /* what this rank keeps as aggregator; with the storage held */
-    wr_hall hall;            /* opened by the first collective call */
-    wr_region requests;      /* patterns that do not fit a mailbox, during a call */
+    pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
+    wr_map map;             /* of the storage's file */
+    struct wr_cold *cold;   /* or NULL */
+    bool cold_busy;         /* somebody reads by it */
+    wr_clerk clerk;         /* uses it in the background */
+    wr_usher usher;         /* tends its pass */
+    wr_behind behind;       /* what this rank keeps as aggregator; with the storage held */
+    wr_hall hall;           /* opened by the first collective call */
+    wr_region requests;     /* patterns that do not fit a mailbox, during a call */
+    struct wr_port *idle_next, **idle_place; /* of a list (idle.h), or NULL */
+    bool dropped;                            /* this rank has let go of both since the last call */
     int64_t in_flight;       /* bytes of the hall that count as memory for overlap */
     wr_course course[2];     /* of this rank as aggregator, by direction */
     wr_tunables tunables;    /* equal on all ranks, as are the fields below */
@@ -96,8 +98,10 @@ bool wr_port_by_messages(const wr_port *port);
  * transport of the file's own. On failure nothing has changed. */
 int wr_port_prepare(wr_port *port, const wr_tunables *tunables);
 
-/* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. */
+/* Gives up memory shared by the ranks of a node: the hall, and what holds large requests. By who
+ * has the port to itself: a call, or idle.c; the other also takes it off idle.c's list. */
 void wr_port_close_regions(wr_port *port);
+void wr_port_end_regions(wr_port *port);
 
 /* The input of a plan for `wanted`; the file's size only matters to realms=static. */
 wr_plan_input wr_port_input(const wr_port *port, enum wr_direction direction,

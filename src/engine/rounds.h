@@ -58,7 +58,8 @@ int wr_call_know(const wr_call *call, int ranks, const int *rank, const weir_pat
 /* Frees what wr_call_know made. */
 void wr_wants_forget(wr_wants *wants);
 
-/* [collective on the node] Requests too large for a mailbox are put where others find them. */
+/* [collective on the node] Requests too large for a mailbox are put where others find them, or
+ * there is WR_NO_REGION for that. */
 int wr_call_show(wr_call *call);
 
 /* The most that a request of the node has in a window because it has bytes several times; 0: none
@@ -80,6 +81,9 @@ static inline void wr_call_stored(const wr_call *c)
 
 /* Leaves rounds, or another part of a call, to the progress thread, and waits for them. */
 void wr_call_send_away(wr_call *call, void (*run)(wr_call *call));
+
+/* [collective, on one node] All rounds, where there is no shared memory for them. */
+void wr_call_run_apart(wr_call *call);
 
 /* A way of moving data between ranks. */
 typedef struct wr_exchanger {

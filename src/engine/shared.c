@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/council.h"
 #include "engine/rounds.h"
 
 /* Of a turn: none; its window being made, locked and read; ready to be shown; shown. */
@@ -414,38 +415,56 @@ static bool find_slots(wr_call *c)
     return windows <= c->slots;
 }
 
-/* [collective on the node] There is memory for the rounds, and large requests are told; or all
- * leave. */
-static int admit(wr_call *c, bool *fits)
+/* Where shared memory is short, windows are smaller, down to this. */
+enum { SMALLEST_WINDOW = 64 << 10 };
+
+static void limit_window(const wr_hall *hall, wr_plan_input *in, wr_plan *plan)
+{
+    if (hall->limit > 0)
+        in->window = plan->window = wr_min(plan->window, hall->limit);
+}
+
+/* [collective on the node] Memory for as many windows as there should be, or for two, as large as
+ * there is memory for; or WR_NO_REGION. */
+static int open_hall(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
 {
     wr_port *port = c->port;
-    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
-    int code = 0;
-    if (!wr_hall_fits(&port->hall, &need)) {
-        code = wr_hall_open(&port->hall, &port->inner, &need);
-        if (code && need.slots > 2) { /* what a blocking call needs may be there */
-            need.slots = c->slots = 2;
+    wr_hall *hall = &port->hall;
+    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, plan->window};
+    if (wr_hall_fits(hall, &need))
+        return 0;
+    int code;
+    while ((code = wr_hall_open(hall, &port->inner, &need)) == WR_NO_REGION && hall->limit >= 0) {
+        if (need.slots > 2) {
             *fits = false;
-            code = wr_hall_open(&port->hall, &port->inner, &need);
+        } else {
+            hall->limit =
+                plan->window > SMALLEST_WINDOW ? wr_max(SMALLEST_WINDOW, plan->window / 4) : -1;
+            limit_window(hall, in, plan);
         }
-        int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
-        atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
-        port->in_flight = kept;
+        c->slots = 2;
+        need = (wr_hall_need){need.desks, c->slots, plan->window};
     }
+    int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
+    atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
+    port->in_flight = kept;
+    return code;
+}
+
+/* [collective on the node] There is memory for the rounds, and large requests are told; or all
+ * leave. */
+static int admit(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
+{
+    limit_window(&c->port->hall, in, plan);
+    *fits = find_slots(c);
+    int code = open_hall(c, in, plan, fits);
     return code ? code : wr_call_show(c);
 }
 
 /* What does not fit memory goes on in the background. */
-void wr_rounds_shared(wr_call *c)
+static void run_admitted(wr_call *c, bool fits)
 {
     wr_arena memory = {0};
-    bool fits = find_slots(c);
-    int code = admit(c, &fits);
-    if (code) {
-        wr_call_fail(c, code, c->plan->lo);
-        c->slots = 0;
-        return;
-    }
     if (c->mine >= 0)
         wr_call_fail(c, wr_call_gather(c, &memory, &c->wants), c->plan->lo);
     c->bell = wr_hall_bell(&c->port->hall, c->port->world->transport->local_rank);
@@ -455,4 +474,27 @@ void wr_rounds_shared(wr_call *c)
         run(c);
     wr_wants_forget(&c->wants);
     wr_arena_release(&memory);
+}
+
+void wr_rounds_shared(wr_call *c)
+{
+    const wr_plan_input *asked = c->in;
+    const wr_plan *planned = c->plan;
+    wr_plan_input in = *asked;
+    wr_plan plan = *planned;
+    bool fits;
+    c->in = &in;
+    c->plan = &plan;
+    int code = admit(c, &in, &plan, &fits);
+    if (!code)
+        run_admitted(c, fits);
+    c->in = asked;
+    c->plan = planned;
+    if (!code)
+        return;
+    c->slots = 0;
+    if (code == WR_NO_REGION)
+        wr_call_run_apart(c);
+    else
+        wr_call_fail(c, code, c->plan->lo);
 }

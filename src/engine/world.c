@@ -4,11 +4,19 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "engine/idle.h"
 
 /* The world's own span of tags; channels have those behind it. */
 enum { WORLD_TAG = 0, FIRST_TAG = WR_TAG_SPAN };
+enum { TAG_LANES = 13 }; /* of a channel's span */
 
 _Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN + WR_TAG_SPAN <= WR_TAG_MAX, "tags fit");
+
+/* Channels next to each other, in memory that ranks share or not. */
+typedef struct wr_channel_region {
+    wr_region memory;
+    bool apart;
+} wr_channel_region;
 
 /* Of its own barrier and lanes, and of its inner channel's. */
 static int64_t half_bytes(const wr_transport *t)
@@ -33,26 +41,54 @@ static int open_trace(wr_world *w)
     return wr_trace_open(&w->trace, w->tunables.trace, w->transport->rank);
 }
 
-/* Shared memory for the next channels, on every node or on none. */
-static int add_region(wr_world *w)
+/* [collective] Shared memory on every node, or why there is none; on failure *out is as it was. */
+static int share(wr_world *w, int64_t bytes, wr_region *out)
+{
+    wr_region region = {0};
+    int code = wr_region_open(w->transport, WORLD_TAG, &w->tunables, bytes, &region);
+    code = wr_agree(w->transport, WORLD_TAG, code);
+    if (code)
+        wr_region_close(&region);
+    else
+        *out = region;
+    return code;
+}
+
+/* [collective] Where memory is short, what files keep of it is let go; where there is none all the
+ * same, ranks have their own and exchange messages. */
+static int open_region(wr_world *w, wr_channel_region *out)
 {
     wr_transport *t = w->transport;
-    wr_region *larger = wr_alloc_array(w->regions + 1, sizeof *larger);
-    int code = wr_agree(t, WORLD_TAG, larger ? 0 : WEIR_ENOMEM);
-    if (!code && larger) {
-        if (w->regions)
-            memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
-        code = wr_region_open(t, WORLD_TAG, &w->tunables, WR_REGION_CHANNELS * channel_bytes(t),
-                              &larger[w->regions]);
-        bool opened = !code;
-        code = wr_agree(t, WORLD_TAG, code);
-        if (code && opened)
-            wr_region_close(&larger[w->regions]);
-    }
-    if (code) {
+    int64_t bytes = WR_REGION_CHANNELS * channel_bytes(t);
+    *out = (wr_channel_region){0};
+    if (!share(w, bytes, &out->memory))
+        return 0;
+    wr_idle_drop(w->idle, 0);
+    if (!wr_agree(t, WORLD_TAG, 0) && !share(w, bytes, &out->memory))
+        return 0;
+    if (t->local_rank == 0)
+        wr_log_line(&w->log, WR_LOG_WARN, "%s: the ranks of a node exchange messages",
+                    weir_error_last()->text);
+    int code = wr_agree(t, WORLD_TAG, wr_region_own(bytes, &out->memory));
+    if (code)
+        wr_region_close(&out->memory);
+    out->apart = true;
+    return code;
+}
+
+/* Memory for the next channels. */
+static int add_region(wr_world *w)
+{
+    wr_channel_region *larger = wr_alloc_array(w->regions + 1, sizeof *larger);
+    int code = wr_agree(w->transport, WORLD_TAG, larger ? 0 : WEIR_ENOMEM);
+    if (!code && larger)
+        code = open_region(w, &larger[w->regions]);
+    if (code || !larger) {
         wr_free(larger);
         return code;
     }
+    if (w->regions)
+        memcpy(larger, w->region, (size_t)w->regions * sizeof *larger);
     wr_free(w->region);
     w->region = larger;
     w->regions++;
@@ -63,9 +99,12 @@ static int add_region(wr_world *w)
 static void take(wr_world *w, int number, wr_channel *out)
 {
     atomic_fetch_or(&w->used[number / 64], UINT64_C(1) << number % 64);
-    char *base = w->region[number / WR_REGION_CHANNELS].base +
-                 number % WR_REGION_CHANNELS * channel_bytes(w->transport);
-    *out = (wr_channel){.world = w, .number = number, .tag = FIRST_TAG + number * WR_TAG_SPAN};
+    const wr_channel_region *region = &w->region[number / WR_REGION_CHANNELS];
+    char *base = region->memory.base + number % WR_REGION_CHANNELS * channel_bytes(w->transport);
+    *out = (wr_channel){.world = w,
+                        .number = number,
+                        .tag = FIRST_TAG + number * WR_TAG_SPAN,
+                        .apart = region->apart};
     out->barrier = (wr_barrier *)(void *)base;
     out->lanes = base + sizeof(wr_barrier);
     out->board = base + 2 * half_bytes(w->transport);
@@ -91,12 +130,20 @@ wr_channel wr_channel_inner(const wr_channel *c)
 
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
 {
+    return wr_world_open_among(transport, tunables, NULL, out);
+}
+
+int wr_world_open_among(wr_transport *transport, const wr_tunables *tunables, wr_idle *idle_files,
+                        wr_world **out)
+{
     wr_world *w = wr_alloc(sizeof *w);
     int code = w ? 0 : WEIR_ENOMEM;
     if (w) {
         *w = (wr_world){.transport = transport, .tunables = *tunables};
         pthread_mutex_init(&w->lock, NULL);
         w->costs = &w->own_costs;
+        w->idle = idle_files ? idle_files : &w->own_idle;
+        pthread_mutex_init(&w->own_idle.lock, NULL);
         wr_budget_init(&w->budget, INT64_MAX);
         set_log(w);
         w->progress = &w->own_progress;
@@ -137,9 +184,10 @@ void wr_world_release(wr_world *w)
     if (w->progress == &w->own_progress)
         wr_progress_close(w->progress);
     for (int i = 0; i < w->regions; i++)
-        wr_region_close(&w->region[i]);
+        wr_region_close(&w->region[i].memory);
     wr_free(w->region);
     wr_trace_close(w->trace);
+    pthread_mutex_destroy(&w->own_idle.lock);
     pthread_mutex_destroy(&w->lock);
     wr_free(w);
 }
@@ -241,10 +289,35 @@ void wr_channel_close(wr_channel *c)
     *c = (wr_channel){0};
 }
 
+/* The node's first rank collects the lanes, or, with 0 bytes of each, hears that all are here, and
+ * tells the others. */
+static void exchange_by_messages(wr_channel *c, int64_t bytes)
+{
+    wr_transport *t = c->world->transport;
+    const int tag = c->tag + TAG_LANES;
+    char *lanes = wr_channel_lane(c, c->turn, 0);
+    int64_t all = bytes * t->local_size;
+    int code = 0;
+    if (t->local_rank)
+        code = wr_send(t, t->local[0], tag, wr_channel_lane(c, c->turn, t->local_rank), bytes);
+    else
+        for (int i = 1; i < t->local_size && !code; i++)
+            code = wr_receive(t, t->local[i], tag, wr_channel_lane(c, c->turn, i), bytes);
+    if (t->local_rank && !code)
+        code = wr_receive(t, t->local[0], tag, lanes, all);
+    for (int i = 1; t->local_rank == 0 && i < t->local_size && !code; i++)
+        code = wr_send(t, t->local[i], tag, lanes, all);
+    c->lost = code;
+}
+
 /* The last to arrive lets the others go on. */
 void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
 {
     wr_barrier *b = c->barrier;
+    if (c->apart) {
+        exchange_by_messages(c, 0);
+        return;
+    }
     uint32_t size = (uint32_t)c->world->transport->local_size;
     uint32_t generation = wr_word_get(&b->generation);
     if (wr_word_add(&b->arrived, 1) + 1 == size) {
@@ -257,6 +330,9 @@ void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
 
 uint32_t wr_channel_exchange(wr_channel *c, const wr_waiter *waiter)
 {
-    wr_channel_barrier(c, waiter);
+    if (c->apart)
+        exchange_by_messages(c, WR_LANE);
+    else
+        wr_channel_barrier(c, waiter);
     return c->turn++;
 }

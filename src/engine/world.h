@@ -44,7 +44,17 @@ typedef struct wr_channel {
     char *lanes; /* bank, then local rank */
     char *board; /* as the last file left it */
     bool inner;  /* of the node's ranks only */
+    bool apart; /* its ranks share no memory: lanes are exchanged by messages, equal on all nodes */
+    int lost;   /* code of an exchange that could not be */
 } wr_channel;
+
+struct wr_port;
+
+/* Files that keep shared memory between collective calls, the one used last first. */
+typedef struct wr_idle {
+    pthread_mutex_t lock;
+    struct wr_port *first;
+} wr_idle;
 
 typedef struct wr_world {
     wr_transport *transport; /* ours */
@@ -54,8 +64,10 @@ typedef struct wr_world {
     wr_budget budget;
     wr_costs own_costs;
     wr_costs *costs; /* what rank 0 knows: its own, or its process's */
+    wr_idle own_idle;
+    wr_idle *idle; /* its own, or its process's */
     int regions;
-    wr_region *region;                           /* WR_REGION_CHANNELS channels in each */
+    struct wr_channel_region *region;            /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
     wr_channel council;                          /* number 0: the world's own */
     wr_progress own_progress;
@@ -70,6 +82,10 @@ typedef struct wr_world {
 
 /* [collective] Takes the transport, on success only. All ranks fail alike. */
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out);
+
+/* The same for one of several worlds of a process, whose files are on one list. */
+int wr_world_open_among(wr_transport *transport, const wr_tunables *tunables, wr_idle *idle,
+                        wr_world **out);
 
 /* Closes the transport too; see there about who must take part. NULL is fine. */
 void wr_world_close(wr_world *world);
@@ -120,7 +136,8 @@ static inline char *wr_channel_lane(const wr_channel *c, uint32_t turn, int loca
     return c->lanes + ((turn & 1) * lanes + local_rank) * WR_LANE;
 }
 
-/* [collective on the node] Everyone's lane of this turn is there; returns the turn to read. */
+/* [collective on the node] Everyone's lane of this turn is there, unless the channel is lost;
+ * returns the turn to read. */
 uint32_t wr_channel_exchange(wr_channel *channel, const wr_waiter *waiter);
 
 #endif

@@ -30,9 +30,12 @@ static int check_mode(int mode)
     return 0;
 }
 
-static int64_t count_cores(void)
+/* Those of rank 0's node; where ranks are threads, those of the process. */
+static int64_t count_cores(const wr_transport *t)
 {
     cpu_set_t cores;
+    if (t->cores)
+        return t->cores;
     return sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
 }
 
@@ -54,7 +57,7 @@ static int mix_hints(const wr_world *w, const char *hints, wr_tunables *out)
 static int find_out(wr_world *w, const wr_opening *how, agreed *a)
 {
     int code = mix_hints(w, how->hints, &a->tunables);
-    a->cores = count_cores();
+    a->cores = count_cores(w->transport);
     if (how->at_once)
         a->tunables.write_behind.which = 0;
     return code ? code : wr_tunables_settle(&a->tunables);
@@ -208,7 +211,7 @@ static void let_go(weir_file *f)
     for (int i = 0; i < 2; i++)
         wr_course_release(&f->port.course[i]);
     wr_custom_release(&f->port.custom);
-    wr_port_close_regions(&f->port);
+    wr_port_end_regions(&f->port);
     wr_transport_close(f->port.wide);
     f->port.wide = NULL;
     wr_free(f->port.seat);

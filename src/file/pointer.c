@@ -1,11 +1,13 @@
 /* Shared pointers: on a board, or in a small file that is locked while it is used. */
 #include "file/pointer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arith.h"
@@ -24,6 +26,8 @@ typedef struct board {
 
 _Static_assert(sizeof(board) <= WR_BOARD, "the pointers fit a board");
 
+enum { DIGITS = 15 }; /* of a pointer file's number */
+
 static board *board_of(const weir_file *f)
 {
     return (board *)(void *)f->port.channel.board;
@@ -31,7 +35,7 @@ static board *board_of(const weir_file *f)
 
 static bool on_board(const weir_file *f)
 {
-    return f->port.world->transport->nodes == 1;
+    return f->port.world->transport->nodes == 1 && !f->port.channel.apart;
 }
 
 /* Rank 0's name for it, from the root: ranks may call the file otherwise, and change folders. */
@@ -43,8 +47,8 @@ static int make_name(const weir_file *f, char name[WR_PATH])
     if (getrandom(&number, sizeof number, 0) != sizeof number ||
         (*path != '/' && !getcwd(folder, WR_PATH - 1)))
         return wr_fail_system(errno, path, -1, "name a pointer for");
-    int length =
-        snprintf(name, WR_PATH, "%s%s%s.pointer-%016llx", folder, *folder ? "/" : "", path, number);
+    int length = snprintf(name, WR_PATH, "%s%s%s.pointers-%0*llx", folder, *folder ? "/" : "", path,
+                          DIGITS, number >> (64 - 4 * DIGITS));
     return length < WR_PATH ? 0 : wr_fail(WEIR_ERANGE, "the name of the file is too long");
 }
 
@@ -122,14 +126,88 @@ static int change_on_board(weir_file *f, change *c)
     return code;
 }
 
-static int lock_file(int file, short how)
+/* Who has the file open holds, shared, the byte behind the pointers: one that nobody holds was left
+ * by a program that was killed. */
+enum { POINTERS = WR_POINTER_VIEWS * sizeof(slot) };
+
+static int lock_bytes(int file, short how, off_t from, bool waits)
 {
-    struct flock all = {.l_type = how, .l_whence = SEEK_SET};
+    struct flock range = {.l_type = how, .l_whence = SEEK_SET, .l_start = from};
+    range.l_len = from == POINTERS ? 1 : POINTERS;
     int result;
     do
-        result = fcntl(file, F_OFD_SETLKW, &all);
+        result = fcntl(file, waits ? F_OFD_SETLKW : F_OFD_SETLK, &range);
     while (result && errno == EINTR);
     return result;
+}
+
+/* Removes a file of this name if it is a pointer of ours that nobody holds. */
+static void remove_left(int folder, const char *name)
+{
+    struct stat s;
+    if (fstatat(folder, name, &s, AT_SYMLINK_NOFOLLOW) || !S_ISREG(s.st_mode) ||
+        s.st_uid != geteuid() || s.st_size > POINTERS)
+        return;
+    int file = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file >= 0 && !lock_bytes(file, F_WRLCK, POINTERS, false))
+        unlinkat(folder, name, 0);
+    if (file >= 0)
+        close(file);
+}
+
+/* Removes what others have left beside the file; `name` is the own pointer's. */
+static void remove_all_left(const char *name)
+{
+    char folder[WR_PATH];
+    const char *base = strrchr(name, '/') + 1; /* names are from the root */
+    size_t known = strlen(base) - DIGITS;
+    memcpy(folder, name, (size_t)(base - name));
+    folder[base - name] = 0;
+    DIR *d = opendir(folder);
+    if (!d)
+        return;
+    for (const struct dirent *e; (e = readdir(d));)
+        if (!strncmp(e->d_name, base, known) && strlen(e->d_name) == known + DIGITS &&
+            strspn(e->d_name + known, "0123456789abcdef") == DIGITS && strcmp(e->d_name, base))
+            remove_left(dirfd(d), e->d_name);
+    closedir(d);
+}
+
+/* Whether it is held now, and still has its name; or -1. */
+static int hold(int file)
+{
+    struct stat s;
+    if (lock_bytes(file, F_RDLCK, POINTERS, true))
+        return -1;
+    if (fstat(file, &s))
+        return errno == ESTALE ? 0 : -1;
+    return s.st_nlink > 0;
+}
+
+static int open_file(weir_file *f)
+{
+    const char *name = f->pointer.name;
+    for (int held = 0; !held;) {
+        int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        bool created = file >= 0;
+        if (!created && errno == EEXIST)
+            file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (file < 0)
+            return wr_fail_system(errno, name, -1, "open");
+        held = hold(file);
+        if (held < 0) {
+            int code = wr_fail_system(errno, name, -1, "lock");
+            close(file);
+            return code;
+        }
+        if (held)
+            f->pointer.file = file;
+        else
+            close(file); /* before it was held, it was taken for one that is left */
+        if (held && created)
+            remove_all_left(name);
+    }
+    return 0;
 }
 
 /* Bytes that are not there yet are zeros. */
@@ -140,10 +218,10 @@ static int change_in_file(weir_file *f, change *c)
     off_t at = c->view % WR_POINTER_VIEWS * (off_t)sizeof s;
     int code = 0;
     if (f->pointer.file < 0)
-        f->pointer.file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (f->pointer.file < 0)
-        return wr_fail_system(errno, name, -1, "open");
-    if (lock_file(f->pointer.file, F_WRLCK))
+        code = open_file(f);
+    if (code)
+        return code;
+    if (lock_bytes(f->pointer.file, F_WRLCK, 0, true))
         return wr_fail_system(errno, name, -1, "lock");
     if (pread(f->pointer.file, &s, sizeof s, at) < 0)
         code = wr_fail_system(errno, name, -1, "read");
@@ -153,7 +231,7 @@ static int change_in_file(weir_file *f, change *c)
         code = wr_fail_system(EFBIG, name, -1, "write");
     if (!code && pwrite(f->pointer.file, &s, sizeof s, at) != sizeof s)
         code = wr_fail_system(errno, name, -1, "write");
-    lock_file(f->pointer.file, F_UNLCK);
+    lock_bytes(f->pointer.file, F_UNLCK, 0, true);
     return code;
 }
 

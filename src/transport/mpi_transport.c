@@ -348,6 +348,8 @@ static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of, int
     all = own; /* a bound rank knows its own cores only */
     code = check(PMPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, node), "count cores");
     *cores = CPU_COUNT(&all);
+    if (*cores == 0) /* more than a set holds */
+        *cores = wr_max(1, sysconf(_SC_NPROCESSORS_ONLN));
     if (!code)
         code = check(PMPI_Bcast(&first, 1, MPI_INT, 0, node), "find the first rank of this node");
     PMPI_Comm_free(&node);

@@ -216,7 +216,7 @@ int wr_agree(wr_transport *t, int tag, int code)
 typedef struct verdict {
     int code;
     weir_error details;
-    char name[WR_REGION_NAME];
+    wr_segment segment;
 } verdict;
 
 static void note(verdict *v, int code, int rank)
@@ -256,29 +256,44 @@ static int gather(wr_transport *t, int tag, verdict *v)
     return code;
 }
 
+/* [collective on the node] *lost: messages do not work. */
+static int open_kind(wr_transport *t, int tag, const wr_tunables *tunables,
+                     enum wr_region_kind kind, wr_region *region, int *lost)
+{
+    verdict v = {0};
+    bool first = t->local_rank == 0;
+    if (first)
+        note(&v, wr_segment_create(kind, tunables, region->bytes, &v.segment, region), t->rank);
+    bool created = first && !v.code;
+    *lost = spread(t, tag, &v);
+    if (!*lost && !first && !v.code)
+        note(&v, wr_segment_open(&v.segment, region->bytes, region), t->rank);
+    if (!*lost)
+        *lost = gather(t, tag, &v);
+    if (created)
+        wr_segment_hide(&v.segment);
+    if (!*lost)
+        *lost = spread(t, tag, &v);
+    return *lost ? *lost : v.code ? wr_error_raise(&v.details) : 0;
+}
+
 int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_t bytes,
                    wr_region *out)
 {
-    verdict v = {0};
-    wr_region region = {0};
-    bool first = t->local_rank == 0;
-    if (first)
-        note(&v, wr_segment_create(tunables->region_folder, bytes, v.name, &region), t->rank);
-    bool created = first && !v.code;
-    int code = spread(t, tag, &v);
-    if (!code && !first && !v.code)
-        note(&v, wr_segment_open(v.name, bytes, &region), t->rank);
-    if (!code)
-        code = gather(t, tag, &v);
-    if (created)
-        wr_segment_unlink(v.name);
-    if (!code)
-        code = spread(t, tag, &v);
-    if (!code && v.code)
-        code = wr_error_raise(&v.details);
-    if (code)
+    int code = 0, lost = 0;
+    if (t->local_size == 1)
+        return wr_region_own(bytes, out);
+    for (enum wr_region_kind kind = wr_region_first(t, tunables); kind < WR_REGION_KINDS; kind++) {
+        wr_region region = {NULL, bytes};
+        code = open_kind(t, tag, tunables, kind, &region, &lost);
+        if (!code) {
+            t->regions = kind;
+            *out = region;
+            return 0;
+        }
         wr_region_close(&region);
-    else
-        *out = region;
+        if (lost)
+            break;
+    }
     return code;
 }

@@ -58,6 +58,10 @@ typedef struct wr_traffic {
 
 enum wr_reduction { WR_SUM, WR_MIN, WR_MAX, WR_OR };
 
+/* What shared memory is made of, in the order in which it is tried: memory without a name, which
+ * others find through its maker's descriptor; a file in a folder. */
+enum wr_region_kind { WR_REGION_ANONYMOUS, WR_REGION_FILE, WR_REGION_KINDS };
+
 /* Memory shared by the ranks of a node, zeroed at first, at different addresses in each. */
 typedef struct wr_region {
     char *base;
@@ -107,8 +111,9 @@ struct wr_transport {
     int local_first; /* from this place on */
     int *leaders;    /* of each node, its first rank */
     wr_traffic traffic[WR_TRAFFIC_KINDS];
-    int spins;                /* for wr_waiter: 0 where the node has more ranks than cores */
-    bool multiple;            /* several threads may use it at once */
+    enum wr_region_kind regions; /* the first that works, as far as is known */
+    int spins;                   /* for wr_waiter: 0 where the node has more ranks than cores */
+    bool multiple;               /* several threads may use it at once */
     void (*idle)(void *user); /* or NULL: also done while waiting, in threads that may call MPI */
     void *idle_user;
     void *state;
@@ -155,9 +160,20 @@ void wr_transport_idle(wr_transport *t);
 void wr_transport_rest(wr_transport *t, int *tries);
 
 /* Memory shared by the ranks of this node, `bytes` on each; [collective on the node]. All of them
- * fail alike: a full folder is WEIR_ENOSPC on every rank, not a signal later. */
+ * fail alike: a full folder is WEIR_ENOSPC on every rank, not a signal later. Of a rank that is
+ * alone on its node it is that rank's own. */
 int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_t bytes,
                    wr_region *out);
+
+/* The kind to try first: a folder that is given is used, or nothing. */
+static inline enum wr_region_kind wr_region_first(const wr_transport *t,
+                                                  const wr_tunables *tunables)
+{
+    return *tunables->region_folder ? WR_REGION_FILE : t->regions;
+}
+
+/* Memory that nobody else has. */
+int wr_region_own(int64_t bytes, wr_region *out);
 void wr_region_close(wr_region *region);
 
 /* Starts, and waits for, one message. */

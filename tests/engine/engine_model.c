@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/scene.h"
+#include "engine/short_memory.h"
 #include "storage/backends.h"
 #include "transport/local.h"
 
@@ -48,6 +49,7 @@ int main(void)
         if (getenv("WEIR_TEST_SHOW"))
             fprintf(stderr, "%lld: %d ranks, %lld a node, %s\n", (long long)i, s->ranks,
                     (long long)s->tunables.ranks_per_node, s->hints);
+        short_memory_set(r.state, s->short_of, INT64_MAX);
         CHECK(!wr_local_run(s->ranks, &s->tunables, rank_body, s));
         for (int k = 0; k < s->ranks; k++)
             scene_check_rank(s, k);

@@ -120,8 +120,12 @@ static void random_hints(rng *r, scene *s)
         snprintf(s->hints + used, sizeof s->hints - used,
                  ";write_behind=enable;write_behind_memory=%lld",
                  (long long)(rng_chance(r, 50) ? rng_within(r, 0, 60000) : 1 << 26));
+    used = strlen(s->hints);
+    if (rng_chance(r, 30))
+        snprintf(s->hints + used, sizeof s->hints - used, ";regions_kept=0");
     wr_tunables_init(&s->tunables);
     s->tunables.ranks_per_node = rng_chance(r, 50) ? rng_within(r, -3, 4) : 0;
+    s->short_of = rng_chance(r, 50) ? 0 : rng_within(r, 1, 100);
 }
 
 void scene_make(rng *r, scene *s)

@@ -34,6 +34,7 @@ typedef struct scene {
     char hints[512], path[300];
     bool behind;          /* writes are kept, until there is a sync */
     wr_tunables tunables; /* of the world */
+    int64_t short_of;     /* sizes of shared memory that cannot be had, of a hundred */
     call calls[CALLS];
     char file[FILE_BYTES]; /* what it must hold in the end */
     int64_t size;

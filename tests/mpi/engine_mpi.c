@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "engine/scene.h"
+#include "engine/short_memory.h"
 #include "transport/mpi_transport.h"
 
 static int rank, ranks;
 
-static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t cases)
+static void run_with(scene *s, int64_t ranks_per_node, bool shares, uint64_t seed, int64_t cases)
 {
     wr_world *w;
     wr_transport *t;
@@ -18,6 +19,7 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
     wr_tunables tunables;
     wr_tunables_init(&tunables);
     tunables.ranks_per_node = ranks_per_node;
+    short_memory_set(seed, shares ? 0 : 100, INT64_MAX);
     CHECK(!wr_transport_open_mpi(MPI_COMM_WORLD, 0, &tunables, &differed, &t));
     CHECK(!wr_world_open(t, &tunables, &w));
     for (int64_t i = 0; i < cases; i++) {
@@ -27,6 +29,7 @@ static void run_with(scene *s, int64_t ranks_per_node, uint64_t seed, int64_t ca
         if (rank == 0 && getenv("WEIR_TEST_SHOW"))
             fprintf(stderr, "%lld: %lld a node, %s\n", (long long)i, (long long)ranks_per_node,
                     s->hints);
+        short_memory_set(r.state, s->short_of, INT64_MAX);
         scene_run(s, w);
         scene_check_rank(s, rank);
         if (rank == 0) {
@@ -61,8 +64,9 @@ int main(int argc, char **argv)
     snprintf(s->path, sizeof s->path, "engine-mpi-%lld.bin", (long long)number);
     for (int i = 0; i < 5; i++) {
         s->storage = storages[i % 4];
-        run_with(s, per_node[i], seed + (uint64_t)i, test_cases(20, 500));
+        run_with(s, per_node[i], true, seed + (uint64_t)i, test_cases(20, 500));
     }
+    run_with(s, 0, false, seed + 5, test_cases(20, 500));
     free(s);
     MPI_Finalize();
     return 0;

@@ -25,7 +25,7 @@ static int resources(void)
     closedir(d);
     FILE *maps = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, maps))
-        count += 1000 * (strstr(line, "/weir-") != NULL);
+        count += 1000 * (strstr(line, "weir-region") != NULL);
     fclose(maps);
     return count;
 }

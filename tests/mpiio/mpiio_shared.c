@@ -147,7 +147,7 @@ static void check_nothing_left(const char *path)
 {
     glob_t found;
     char pattern[1000];
-    snprintf(pattern, sizeof pattern, "%s.pointer-*", path);
+    snprintf(pattern, sizeof pattern, "%s.pointers-*", path);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQUAL(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
     globfree(&found);

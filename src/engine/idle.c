@@ -1,0 +1,59 @@
+/* The list of ports that keep shared memory. */
+#include "engine/idle.h"
+
+#include "engine/port.h"
+
+/* With the lock held. */
+static void leave(wr_port *port)
+{
+    if (!port->idle_place)
+        return;
+    *port->idle_place = port->idle_next;
+    if (port->idle_next)
+        port->idle_next->idle_place = port->idle_place;
+    port->idle_place = NULL;
+}
+
+/* With the lock held. */
+static void drop(wr_idle *idle, int64_t kept)
+{
+    wr_port *port = idle->first, *next;
+    for (int64_t i = 0; port; port = next, i++) {
+        next = port->idle_next;
+        if (i < kept)
+            continue;
+        leave(port);
+        wr_port_close_regions(port);
+        port->dropped = true;
+    }
+}
+
+void wr_idle_take(wr_port *port)
+{
+    wr_idle *idle = port->world->idle;
+    pthread_mutex_lock(&idle->lock);
+    leave(port);
+    pthread_mutex_unlock(&idle->lock);
+}
+
+void wr_idle_put(wr_port *port)
+{
+    wr_idle *idle = port->world->idle;
+    if (!port->hall.region.base && !port->requests.base)
+        return;
+    pthread_mutex_lock(&idle->lock);
+    port->idle_next = idle->first;
+    port->idle_place = &idle->first;
+    if (port->idle_next)
+        port->idle_next->idle_place = &port->idle_next;
+    idle->first = port;
+    drop(idle, port->tunables.regions_kept);
+    pthread_mutex_unlock(&idle->lock);
+}
+
+void wr_idle_drop(wr_idle *idle, int64_t kept)
+{
+    pthread_mutex_lock(&idle->lock);
+    drop(idle, kept);
+    pthread_mutex_unlock(&idle->lock);
+}
