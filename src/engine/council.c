@@ -124,6 +124,7 @@ static int open_kind(wr_channel *c, enum wr_region_kind kind, wr_region *region)
     int64_t bytes = region->bytes;
     int code = first ? wr_segment_create(kind, &c->world->tunables, bytes, &segment, region) : 0;
     bool created = first && !code;
+    segment.number = first ? ++c->world->numbers : 0;
     code = wr_council_agree(c, code);
     if (!code) {
         code = wr_council_tell(c, &segment, sizeof segment);
@@ -133,6 +134,7 @@ static int open_kind(wr_channel *c, enum wr_region_kind kind, wr_region *region)
     }
     if (created)
         wr_segment_hide(&segment);
+    region->number = segment.number;
     return code;
 }
 
@@ -142,12 +144,15 @@ int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
     code = c->apart ? WR_NO_REGION : wr_council_agree(c, code);
     if (code)
         return code;
-    if (t->local_size == 1)
-        return wr_region_own(bytes, out);
+    if (t->local_size == 1) {
+        code = wr_region_own(bytes, out);
+        out->number = ++c->world->numbers;
+        return code;
+    }
     for (int tries = 0; tries < 2; tries++) {
         enum wr_region_kind kind = wr_region_first(t, &c->world->tunables);
         for (; kind < WR_REGION_KINDS; kind++) {
-            wr_region region = {NULL, bytes};
+            wr_region region = {.bytes = bytes};
             if (!open_kind(c, kind, &region)) {
                 *out = region;
                 return 0;

@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "engine/council.h"
+#include "engine/idle.h"
 
 enum { PAGE = 4096 };
 
@@ -39,11 +40,39 @@ bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need)
            hall->window >= need->window;
 }
 
+static void clear(const wr_hall *hall)
+{
+    for (int i = 0; i < hall->desks; i++)
+        memset(wr_hall_desk(hall, i), 0, (size_t)head_bytes(hall));
+}
+
+/* [collective on the node] Takes memory that another file does not need now, if all ranks have
+ * that. Whoever has it idle, and says so by taking part, does not touch it any more. */
+static int borrow(wr_hall *hall, wr_channel *channel, int64_t bytes)
+{
+    wr_world *w = channel->world;
+    uint64_t number = 0;
+    if (w->transport->local_rank == 0 && wr_idle_lend(w, 0, bytes, &hall->region))
+        number = hall->region.number;
+    int code = wr_council_tell(channel, &number, sizeof number);
+    if (code || !number)
+        return code;
+    if (hall->region.base)
+        clear(hall);
+    int64_t all = hall->region.base || wr_idle_lend(w, number, bytes, &hall->region);
+    code = wr_council_reduce(channel, WR_MIN, 1, &all);
+    if (code || !all)
+        wr_region_close(&hall->region);
+    return code;
+}
+
 int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need)
 {
     if (wr_hall_fits(hall, need))
         return 0;
     wr_hall_close(hall);
+    if (channel->apart || hall->limit < 0)
+        return WR_NO_REGION;
     hall->local_size = channel->world->transport->local_size;
     hall->desks = need->desks;
     hall->slots = need->slots;
@@ -52,9 +81,12 @@ int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need)
     if (hall->turn)
         memset(hall->turn, 0, (size_t)hall->slots * sizeof *hall->turn);
     int64_t bytes = bells_bytes(hall->local_size) + hall->desks * desk_bytes(hall);
-    int code = hall->limit < 0
-                   ? WR_NO_REGION
-                   : wr_council_region(channel, hall->turn ? 0 : WEIR_ENOMEM, bytes, &hall->region);
+    int code = borrow(hall, channel, bytes);
+    if (hall->region.base) {
+        code = wr_council_agree(channel, hall->turn ? 0 : WEIR_ENOMEM);
+    } else if (!code) {
+        code = wr_council_region(channel, hall->turn ? 0 : WEIR_ENOMEM, bytes, &hall->region);
+    }
     if (code)
         wr_hall_close(hall);
     return code;

@@ -58,8 +58,8 @@ int64_t wr_hall_slot_bytes(int64_t window);
 
 bool wr_hall_fits(const wr_hall *hall, const wr_hall_need *need);
 
-/* [collective on the node] Makes room, unless it is there already. WR_NO_REGION: there is no memory;
- * all but the limit is as closed. */
+/* [collective on the node] Makes room, unless it is there already. WR_NO_REGION: there is no
+ * memory; all but the limit is as closed. */
 int wr_hall_open(wr_hall *hall, wr_channel *channel, const wr_hall_need *need);
 void wr_hall_close(wr_hall *hall);
 

@@ -51,6 +51,30 @@ void wr_idle_put(wr_port *port)
     pthread_mutex_unlock(&idle->lock);
 }
 
+bool wr_idle_lend(wr_world *w, uint64_t number, int64_t bytes, wr_region *out)
+{
+    wr_idle *idle = w->idle;
+    wr_port *found = NULL;
+    int64_t count = 0;
+    pthread_mutex_lock(&idle->lock);
+    for (wr_port *port = idle->first; port; port = port->idle_next, count++) {
+        const wr_region *r = &port->hall.region;
+        if (port->world == w && r->base && (number ? r->number == number : r->bytes >= bytes))
+            found = port;
+    }
+    if (found && !number && count < found->tunables.regions_kept)
+        found = NULL;
+    if (found) {
+        leave(found);
+        *out = found->hall.region;
+        found->hall.region = (wr_region){0};
+        wr_port_close_regions(found);
+        found->dropped = true;
+    }
+    pthread_mutex_unlock(&idle->lock);
+    return found;
+}
+
 void wr_idle_drop(wr_idle *idle, int64_t kept)
 {
     pthread_mutex_lock(&idle->lock);

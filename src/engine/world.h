@@ -65,7 +65,8 @@ typedef struct wr_world {
     wr_costs own_costs;
     wr_costs *costs; /* what rank 0 knows: its own, or its process's */
     wr_idle own_idle;
-    wr_idle *idle; /* its own, or its process's */
+    wr_idle *idle;            /* its own, or its process's */
+    _Atomic uint64_t numbers; /* of regions, given by the first rank of a node */
     int regions;
     struct wr_channel_region *region;            /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */

@@ -18,10 +18,7 @@
 
 enum { ATTEMPTS = 100, MODE = 0600 };
 
-/* Absent from older headers; a system may want to be told. */
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
+enum { NOEXEC_SEAL = 8 }; /* absent from older headers; a system may want to be told */
 
 static const char prefix[] = "weir-region-", default_folder[] = "/dev/shm";
 
@@ -31,7 +28,7 @@ static int map(int fd, const char *name, int64_t bytes, wr_region *out)
     if (base == MAP_FAILED)
         return wr_fail_system(errno, name, -1, "map shared memory");
     madvise(base, (size_t)bytes, MADV_DONTFORK);
-    *out = (wr_region){base, bytes};
+    *out = (wr_region){.base = base, .bytes = bytes};
     return 0;
 }
 
@@ -42,7 +39,7 @@ int wr_region_own(int64_t bytes, wr_region *out)
     if (base == MAP_FAILED)
         return wr_fail_system(errno, "", -1, "map memory");
     madvise(base, (size_t)bytes, MADV_DONTFORK);
-    *out = (wr_region){base, bytes};
+    *out = (wr_region){.base = base, .bytes = bytes};
     return 0;
 }
 
@@ -110,7 +107,7 @@ static int make_file(const char *folder, char name[WR_REGION_NAME])
 
 static int make_anonymous(char name[WR_REGION_NAME])
 {
-    int fd = memfd_create("weir-region", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    int fd = memfd_create("weir-region", MFD_CLOEXEC | NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("weir-region", MFD_CLOEXEC);
     snprintf(name, WR_REGION_NAME, "/proc/%d/fd/%d", (int)getpid(), fd);

@@ -13,6 +13,7 @@ enum { WR_REGION_NAME = 1280 };
 typedef struct wr_segment {
     char name[WR_REGION_NAME];
     uint64_t device, inode; /* so that nothing else is taken for it */
+    uint64_t number;        /* of the region */
     int file;               /* the maker's descriptor */
     enum wr_region_kind kind;
 } wr_segment;

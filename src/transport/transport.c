@@ -284,7 +284,7 @@ int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_
     if (t->local_size == 1)
         return wr_region_own(bytes, out);
     for (enum wr_region_kind kind = wr_region_first(t, tunables); kind < WR_REGION_KINDS; kind++) {
-        wr_region region = {NULL, bytes};
+        wr_region region = {.bytes = bytes};
         code = open_kind(t, tag, tunables, kind, &region, &lost);
         if (!code) {
             t->regions = kind;
