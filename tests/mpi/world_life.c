@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "file/file.h"
 #include "weir_mpi.h"
 
 static int rank, ranks, level;
@@ -187,6 +189,42 @@ static void test_first_rank_decides(void)
     unsetenv("WEIR_RANKS_PER_NODE");
 }
 
+/* Each rank on a core of its own, as mpirun --bind-to core has it: aggregators are counted by all
+ * cores of the node, not by those of rank 0. */
+static void test_bound_ranks(void)
+{
+    const wr_summary wanted = {.hi = 1 << 30, .bytes = 1 << 30, .once_bytes = 1 << 30, .active = 1};
+    cpu_set_t before, own;
+    char path[60];
+    int pid = getpid();
+    size_t core = 0;
+    MPI_Comm copy;
+    wr_world *w;
+    weir_file *f;
+    wr_plan plan;
+    CHECK(!sched_getaffinity(0, sizeof before, &before));
+    const int cores = CPU_COUNT(&before) < ranks ? CPU_COUNT(&before) : ranks;
+    for (int nth = rank % cores; nth || !CPU_ISSET(core, &before); core++)
+        nth -= CPU_ISSET(core, &before) != 0;
+    CPU_ZERO(&own);
+    CPU_SET(core, &own);
+    CHECK(!sched_setaffinity(0, sizeof own, &own));
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    CHECK(!wr_world_get(copy, &w));
+    MPI_Bcast(&pid, 1, MPI_INT, 0, copy);
+    snprintf(path, sizeof path, "world-life-%d", pid);
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL, &f));
+    CHECK(!sched_setaffinity(0, sizeof before, &before));
+    CHECK_EQUAL(f->port.cores, cores);
+    wr_plan_input in = wr_port_input(&f->port, WR_WRITE, &wanted, 0);
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.aggregators, cores);
+    CHECK(!weir_file_close(f));
+    if (rank == 0)
+        CHECK(!weir_file_remove(path));
+    MPI_Comm_free(&copy);
+}
+
 int main(int argc, char **argv)
 {
     int wanted = argc > 1 ? atoi(argv[1]) : MPI_THREAD_SINGLE;
@@ -202,6 +240,7 @@ int main(int argc, char **argv)
     test_two_channels_two_threads();
     test_failing_allocations();
     test_first_rank_decides();
+    test_bound_ranks();
     MPI_Comm left;
     MPI_Comm_dup(MPI_COMM_WORLD, &left);
     CHECK(!wr_world_get(left, &w)); /* alive at MPI_Finalize */
