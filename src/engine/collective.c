@@ -423,7 +423,7 @@ static void run_messages(wr_call *c, void (*run)(wr_call *call))
     bool fits = c->most <= c->plan->window;
     int64_t kept = c->away ? 3 * c->plan->window : 0;
     atomic_fetch_add(&c->port->world->in_flight, kept);
-    if (c->away && !fits && c->op->errand.by == WR_BY_CALLERS &&
+    if (c->away && !fits && c->op && c->op->errand.by == WR_BY_CALLERS &&
         c->port->world->transport->multiple)
         wr_call_send_away(c, run);
     else

@@ -142,7 +142,7 @@ int wr_segment_create(enum wr_region_kind kind, const wr_tunables *tunables, int
                       wr_segment *s, wr_region *out)
 {
     const char *folder = *tunables->region_folder ? tunables->region_folder : default_folder;
-    struct stat found;
+    struct stat found = {0};
     s->kind = kind;
     s->file = kind == WR_REGION_FILE ? make_file(folder, s->name) : make_anonymous(s->name);
     if (s->file < 0)
