@@ -47,7 +47,8 @@ void wr_idle_put(wr_port *port)
     if (port->idle_next)
         port->idle_next->idle_place = &port->idle_next;
     idle->first = port;
-    drop(idle, port->tunables.regions_kept);
+    idle->kept = port->tunables.regions_kept;
+    drop(idle, idle->kept);
     pthread_mutex_unlock(&idle->lock);
 }
 
@@ -62,7 +63,7 @@ bool wr_idle_lend(wr_world *w, uint64_t number, int64_t bytes, wr_region *out)
         if (port->world == w && r->base && (number ? r->number == number : r->bytes >= bytes))
             found = port;
     }
-    if (found && !number && count < found->tunables.regions_kept)
+    if (!number && count < idle->kept)
         found = NULL;
     if (found) {
         leave(found);

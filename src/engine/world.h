@@ -54,6 +54,7 @@ struct wr_port;
 typedef struct wr_idle {
     pthread_mutex_t lock;
     struct wr_port *first;
+    int64_t kept; /* so many may be on the list, as the latest of them says */
 } wr_idle;
 
 typedef struct wr_world {
