@@ -153,7 +153,7 @@ static int say_storage(report *r, const wr_world *w, const char *folder)
     }
     code = try_open(folder, &asked, used, &facts);
     if (!code) {
-        wr_costs_get(w->costs, &facts, &asked, facts.cost);
+        wr_costs_get(&w->process->costs, &facts, &asked, facts.cost);
         say_costs(r, "expected", &facts);
     }
     if (!code)

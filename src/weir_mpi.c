@@ -27,10 +27,8 @@ typedef struct keeper {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int world_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 static keeper *keepers;
-static wr_costs costs;
-static wr_progress progress; /* from the first world to MPI_Finalize */
-static bool progresses;
-static wr_idle idle = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* files of all of them */
+static wr_process process; /* from the first world to MPI_Finalize */
+static bool opened;
 
 static void world_ends(void *user)
 {
@@ -67,9 +65,9 @@ static int end_all(MPI_Comm comm, int key, void *value, void *unused)
         wr_mpi_abandon(world->transport);
         wr_world_end(world); /* takes itself off the list */
     }
-    if (progresses)
-        wr_progress_close(&progress);
-    progresses = false;
+    if (opened)
+        wr_process_close(&process);
+    opened = false;
     return MPI_SUCCESS;
 }
 
@@ -89,11 +87,11 @@ int wr_mpi_prepare(void)
     return result == MPI_SUCCESS ? 0 : wr_fail(WEIR_ETRANSPORT, "cannot create an MPI attribute");
 }
 
-static int open_progress(const wr_tunables *tunables)
+static int open_process(const wr_tunables *tunables)
 {
     pthread_mutex_lock(&lock);
-    int code = progresses ? 0 : wr_progress_open(&progress, tunables);
-    progresses = progresses || !code;
+    int code = opened ? 0 : wr_process_open(&process, tunables);
+    opened = opened || !code;
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -117,18 +115,16 @@ static int new_world(MPI_Comm comm, wr_world **out)
     wr_tunables_init(&tunables);
     int code = wr_tunables_set_environment(&tunables);
     if (!code)
-        code = open_progress(&tunables);
+        code = open_process(&tunables);
     code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
     if (!code)
-        code = wr_world_open_among(transport, &tunables, &idle, out);
+        code = wr_world_open_in(&process, transport, &tunables, out);
     else
         transport = NULL;
     if (code)
         wr_transport_close(transport);
-    if (!code) {
-        wr_world_share(*out, &progress, &costs);
+    if (!code)
         warn(*out);
-    }
     if (!code && differed)
         wr_log_line(&(*out)->log, WR_LOG_WARN,
                     "rank %d has other tunables than rank 0, whose count", transport->rank);
@@ -193,10 +189,10 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
 
 bool wr_worlds_need_callers(void)
 {
-    return wr_progress_has_callers(&progress);
+    return wr_progress_has_callers(&process.progress);
 }
 
 void weir_progress_poll(void)
 {
-    wr_progress_move(&progress);
+    wr_progress_move(&process.progress);
 }

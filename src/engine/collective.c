@@ -348,7 +348,7 @@ static void run_part(void *user)
 
 void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
 {
-    wr_progress *p = c->port->world->progress;
+    wr_progress *p = &c->port->world->process->progress;
     wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
     part away = {c, run};
     wr_errand errand = {.by = WR_BY_THREAD, .run = run_part, .user = &away};
@@ -453,7 +453,7 @@ static void run_alone(wr_call *c)
 void wr_call_run_apart(wr_call *c)
 {
     wr_port *port = c->port;
-    int64_t mute = c->op && c->op->by == WR_BY_THREAD && !port->world->transport->multiple;
+    int64_t mute = c->op && c->op->errand.by == WR_BY_THREAD && !port->world->transport->multiple;
     int code = wr_council_reduce(&port->inner, WR_OR, 1, &mute);
     if (!code && !mute) {
         run_messages(c, wr_rounds_messages);

@@ -159,7 +159,7 @@ int wr_council_region(wr_channel *c, int code, int64_t bytes, wr_region *out)
             }
             wr_region_close(&region);
         }
-        wr_idle_drop(c->world->idle, 0);
+        wr_idle_drop(&c->world->process->idle, 0);
         wr_council_agree(c, 0); /* all have done so */
     }
     return WR_NO_REGION;

@@ -30,7 +30,7 @@ static void drop(wr_idle *idle, int64_t kept)
 
 void wr_idle_take(wr_port *port)
 {
-    wr_idle *idle = port->world->idle;
+    wr_idle *idle = &port->world->process->idle;
     pthread_mutex_lock(&idle->lock);
     leave(port);
     pthread_mutex_unlock(&idle->lock);
@@ -38,7 +38,7 @@ void wr_idle_take(wr_port *port)
 
 void wr_idle_put(wr_port *port)
 {
-    wr_idle *idle = port->world->idle;
+    wr_idle *idle = &port->world->process->idle;
     if (!port->hall.region.base && !port->requests.base)
         return;
     pthread_mutex_lock(&idle->lock);
@@ -54,7 +54,7 @@ void wr_idle_put(wr_port *port)
 
 bool wr_idle_lend(wr_world *w, uint64_t number, int64_t bytes, wr_region *out)
 {
-    wr_idle *idle = w->idle;
+    wr_idle *idle = &w->process->idle;
     wr_port *found = NULL;
     int64_t count = 0;
     pthread_mutex_lock(&idle->lock);

@@ -76,7 +76,7 @@ static enum wr_mover choose(wr_operation *op)
 {
     bool split = op->form == WR_SPLIT && op->together;
     op->away = may_overlap(op) && op->port->tunables.progress.which == WR_PROGRESS_THREAD &&
-               wr_progress_thread(op->port->world->progress);
+               wr_progress_thread(&op->port->world->process->progress);
     bool all = !split || op->port->tunables.overlap.which == WR_OVERLAP_ALL;
     return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
 }
@@ -94,13 +94,13 @@ int wr_operation_start(wr_operation *op, bool last_resort)
     op->count = 0;
     /* its callers may be elsewhere for long, and others wait for the lock */
     op->a.unbroken = port->atomic && op->errand.by == WR_BY_CALLERS;
-    int code = wr_errand_start(port->world->progress, &op->errand, last_resort);
+    int code = wr_errand_start(&port->world->process->progress, &op->errand, last_resort);
     if (code)
         return code;
     if (op->together)
         port->started++;
     if (op->errand.by == WR_BY_CALLERS)
-        wr_progress_move(port->world->progress);
+        wr_progress_move(&port->world->process->progress);
     return 0;
 }
 
@@ -120,7 +120,7 @@ void wr_operation_begun(wr_operation *op)
 
 bool wr_operation_is_over(wr_operation *op)
 {
-    return wr_errand_is_over(op->port->world->progress, &op->errand);
+    return wr_errand_is_over(&op->port->world->process->progress, &op->errand);
 }
 
 void wr_operation_wait(wr_operation *op)

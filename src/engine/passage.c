@@ -61,7 +61,7 @@ static void tell(const load *l, wr_passage *p)
         wr_error_take(&p->error);
     if (p->locked) /* here, because its owner may come back much later */
         wr_port_unlock_window(l->port, p->locked, p->scattered);
-    wr_progress_tell(l->port->world->progress, &p->over, p->bell);
+    wr_progress_tell(&l->port->world->process->progress, &p->over, p->bell);
 }
 
 /* With the storage held, as are all below. */
@@ -137,7 +137,7 @@ int wr_passage_start(wr_port *port, wr_passage *p)
     wr_clerk *c = &port->clerk;
     if (!c->hired) {
         c->errand = (wr_errand){.by = WR_BY_THREAD, .run = run, .user = port};
-        int code = wr_errand_start(port->world->progress, &c->errand, false);
+        int code = wr_errand_start(&port->world->process->progress, &c->errand, false);
         if (code)
             return code;
         c->hired = true;
@@ -157,7 +157,7 @@ int wr_passage_start(wr_port *port, wr_passage *p)
 
 bool wr_passage_is_over(wr_port *port, wr_passage *p)
 {
-    return wr_progress_told(port->world->progress, &p->over);
+    return wr_progress_told(&port->world->process->progress, &p->over);
 }
 
 void wr_clerk_dismiss(wr_port *port)
@@ -169,7 +169,7 @@ void wr_clerk_dismiss(wr_port *port)
     c->dismissed = true;
     pthread_mutex_unlock(&c->lock);
     call(c);
-    while (!wr_errand_is_over(port->world->progress, &c->errand))
+    while (!wr_errand_is_over(&port->world->process->progress, &c->errand))
         wr_world_wait(port->world, &c->errand.over, 0);
     c->hired = false;
 }

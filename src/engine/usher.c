@@ -23,7 +23,7 @@ static void run(void *user)
 static int hire(wr_port *port)
 {
     wr_usher *u = &port->usher;
-    wr_progress *p = port->world->progress;
+    wr_progress *p = &port->world->process->progress;
     pthread_mutex_lock(&u->lock);
     if (u->state == WR_USHER_UNKNOWN) {
         u->errand = (wr_errand){.by = WR_BY_THREAD, .run = run, .user = port};
@@ -59,7 +59,7 @@ void wr_usher_dismiss(wr_port *port)
         return;
     wr_word_ring(&u->dismissed);
     wr_word_ring(&u->call);
-    while (!wr_errand_is_over(port->world->progress, &u->errand))
+    while (!wr_errand_is_over(&port->world->process->progress, &u->errand))
         wr_world_wait(port->world, &u->errand.over, 0);
     wr_pass_drop(port->storage); /* others may still modify, while this rank waits for them */
 }

@@ -63,7 +63,7 @@ static int open_region(wr_world *w, wr_channel_region *out)
     *out = (wr_channel_region){0};
     if (!share(w, bytes, &out->memory))
         return 0;
-    wr_idle_drop(w->idle, 0);
+    wr_idle_drop(&w->process->idle, 0);
     if (!wr_agree(t, WORLD_TAG, 0) && !share(w, bytes, &out->memory))
         return 0;
     if (t->local_rank == 0)
@@ -114,7 +114,7 @@ static void take(wr_world *w, int number, wr_channel *out)
 static void idle(void *user)
 {
     wr_world *w = user;
-    wr_progress_move(w->progress);
+    wr_progress_move(&w->process->progress);
 }
 
 wr_channel wr_channel_inner(const wr_channel *c)
@@ -128,28 +128,47 @@ wr_channel wr_channel_inner(const wr_channel *c)
     return inner;
 }
 
-int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
+int wr_process_open(wr_process *p, const wr_tunables *tunables)
 {
-    return wr_world_open_among(transport, tunables, NULL, out);
+    *p = (wr_process){0};
+    pthread_mutex_init(&p->costs.lock, NULL);
+    pthread_mutex_init(&p->idle.lock, NULL);
+    return wr_progress_open(&p->progress, tunables);
 }
 
-int wr_world_open_among(wr_transport *transport, const wr_tunables *tunables, wr_idle *idle_files,
-                        wr_world **out)
+void wr_process_close(wr_process *p)
+{
+    wr_progress_close(&p->progress);
+    pthread_mutex_destroy(&p->idle.lock);
+    pthread_mutex_destroy(&p->costs.lock);
+}
+
+/* Everything that needs no other rank. */
+static int furnish(wr_world *w, wr_process *process)
+{
+    int code = 0;
+    pthread_mutex_init(&w->lock, NULL);
+    wr_budget_init(&w->budget, INT64_MAX);
+    set_log(w);
+    w->process = process ? process : &w->own;
+    if (!process)
+        code = wr_process_open(w->process, &w->tunables);
+    return code ? code : open_trace(w);
+}
+
+int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
+{
+    return wr_world_open_in(NULL, transport, tunables, out);
+}
+
+int wr_world_open_in(wr_process *process, wr_transport *transport, const wr_tunables *tunables,
+                     wr_world **out)
 {
     wr_world *w = wr_alloc(sizeof *w);
     int code = w ? 0 : WEIR_ENOMEM;
     if (w) {
         *w = (wr_world){.transport = transport, .tunables = *tunables};
-        pthread_mutex_init(&w->lock, NULL);
-        w->costs = &w->own_costs;
-        w->idle = idle_files ? idle_files : &w->own_idle;
-        pthread_mutex_init(&w->own_idle.lock, NULL);
-        wr_budget_init(&w->budget, INT64_MAX);
-        set_log(w);
-        w->progress = &w->own_progress;
-        code = wr_progress_open(w->progress, &w->tunables);
-        if (!code)
-            code = open_trace(w);
+        code = furnish(w, process);
     }
     code = wr_agree(transport, WORLD_TAG, code);
     if (!code && w)
@@ -181,27 +200,19 @@ void wr_world_release(wr_world *w)
     if (!w)
         return;
     w->transport->idle = NULL;
-    if (w->progress == &w->own_progress)
-        wr_progress_close(w->progress);
+    if (w->process == &w->own)
+        wr_process_close(w->process);
     for (int i = 0; i < w->regions; i++)
         wr_region_close(&w->region[i].memory);
     wr_free(w->region);
     wr_trace_close(w->trace);
-    pthread_mutex_destroy(&w->own_idle.lock);
     pthread_mutex_destroy(&w->lock);
     wr_free(w);
 }
 
-void wr_world_share(wr_world *w, wr_progress *progress, wr_costs *costs)
-{
-    wr_progress_close(w->progress);
-    w->progress = progress;
-    w->costs = costs;
-}
-
 void wr_world_wait(wr_world *w, wr_word *word, uint32_t seen)
 {
-    wr_progress_wait(w->progress, w->transport, word, seen);
+    wr_progress_wait(&w->process->progress, w->transport, word, seen);
 }
 
 void wr_world_leave(wr_world *w)
@@ -215,7 +226,7 @@ void wr_world_leave(wr_world *w)
 
 void wr_world_end(wr_world *w)
 {
-    wr_progress_stop(w->progress);
+    wr_progress_stop(&w->process->progress);
     while (w->lodgers) {
         wr_lodger *l = w->lodgers;
         w->lodgers = l->next;

@@ -57,25 +57,32 @@ typedef struct wr_idle {
     int64_t kept; /* so many may be on the list, as the latest of them says */
 } wr_idle;
 
+/* What the worlds of a process share; where ranks are threads each world has its own. */
+typedef struct wr_process {
+    wr_costs costs;       /* what rank 0 knows */
+    wr_idle idle;         /* files of all worlds */
+    wr_progress progress; /* of operations in flight */
+} wr_process;
+
+/* 0 or WEIR_ENOMEM. The tunables say how the progress thread is scheduled. */
+int wr_process_open(wr_process *process, const wr_tunables *tunables);
+void wr_process_close(wr_process *process);
+
 typedef struct wr_world {
     wr_transport *transport; /* ours */
     wr_tunables tunables;    /* equal on all ranks */
     wr_log log;
     wr_trace *trace; /* or NULL */
     wr_budget budget;
-    wr_costs own_costs;
-    wr_costs *costs; /* what rank 0 knows: its own, or its process's */
-    wr_idle own_idle;
-    wr_idle *idle;            /* its own, or its process's */
+    wr_process *process;
+    wr_process own;           /* if that is nobody else's */
     _Atomic uint64_t numbers; /* of regions, given by the first rank of a node */
     int regions;
     struct wr_channel_region *region;            /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
     wr_channel council;                          /* number 0: the world's own */
-    wr_progress own_progress;
-    wr_progress *progress;     /* of operations in flight: its own, or its process's, */
-    _Atomic int64_t in_flight; /* and the memory that they keep */
-    pthread_mutex_t lock;      /* of what follows */
+    _Atomic int64_t in_flight;                   /* memory that operations keep */
+    pthread_mutex_t lock;                        /* of what follows */
     wr_lodger *lodgers;
     bool orphan;              /* its communicator is gone: it ends with its last lodger */
     void (*ends)(void *user); /* or NULL: called before it does; nobody uses it afterwards */
@@ -85,9 +92,9 @@ typedef struct wr_world {
 /* [collective] Takes the transport, on success only. All ranks fail alike. */
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out);
 
-/* The same for one of several worlds of a process, whose files are on one list. */
-int wr_world_open_among(wr_transport *transport, const wr_tunables *tunables, wr_idle *idle,
-                        wr_world **out);
+/* The same for one of several worlds of a process, which is borrowed until the last has ended. */
+int wr_world_open_in(wr_process *process, wr_transport *transport, const wr_tunables *tunables,
+                     wr_world **out);
 
 /* Closes the transport too; see there about who must take part. NULL is fine. */
 void wr_world_close(wr_world *world);
@@ -101,9 +108,6 @@ void wr_world_end(wr_world *world);
 /* Local: a lodger keeps its world until it parts. */
 void wr_world_join(wr_world *world, wr_lodger *lodger, void (*evict)(wr_lodger *lodger));
 void wr_world_part(wr_world *world, wr_lodger *lodger);
-
-/* What worlds of one process have in common takes the place of its own; before it is used. */
-void wr_world_share(wr_world *world, wr_progress *progress, wr_costs *costs);
 
 /* Waits for a word to differ from `seen`, as wr_progress_wait does. */
 void wr_world_wait(wr_world *world, wr_word *word, uint32_t seen);

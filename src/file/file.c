@@ -154,7 +154,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         if (!a.code && how->members && how->members->count)
             wr_storage_ask_system(how->members->member[0].path, &p->storage->facts);
         if (!a.code)
-            wr_costs_get(p->world->costs, &p->storage->facts, &p->tunables, a.cost);
+            wr_costs_get(&p->world->process->costs, &p->storage->facts, &p->tunables, a.cost);
         if (a.code) {
             wr_error_note_rank(0);
             a.error = *weir_error_last();
@@ -342,8 +342,8 @@ int weir_file_close(weir_file *file)
     wr_channel_barrier(&file->port.channel, &waiter);
     wr_pointer_close(file);
     if (file->port.world->transport->rank == 0)
-        wr_costs_learn(file->port.world->costs, &file->port.storage->facts, &file->port.tunables,
-                       &file->port.samples);
+        wr_costs_learn(&file->port.world->process->costs, &file->port.storage->facts,
+                       &file->port.tunables, &file->port.samples);
     int code = wr_storage_close(file->port.storage);
     if (lost)
         code = wr_error_raise(&error);

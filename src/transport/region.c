@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,11 +118,7 @@ static int make_anonymous(char name[WR_REGION_NAME])
 /* An errno, or 0. Beyond the limit of a file's size there would be a signal. */
 static int reserve(int fd, int64_t bytes)
 {
-    struct rlimit most;
     int error;
-    if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur != RLIM_INFINITY &&
-        (rlim_t)bytes > most.rlim_cur)
-        return EFBIG;
     do
         error = bytes > wr_file_limit() ? EFBIG : posix_fallocate(fd, 0, bytes);
     while (error == EINTR);

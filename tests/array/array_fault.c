@@ -218,7 +218,7 @@ static void rank_body(wr_transport *t, void *user)
     const int rank = t->rank;
     wr_world *w;
     CHECK(!wr_world_open(t, &s->tunables, &w));
-    w->progress->meter = wr_alloc_meter();
+    w->process->progress.meter = wr_alloc_meter();
     s->codes[rank] = s->closes[rank] = 0;
     s->refused[rank] = false;
     int64_t before = wr_alloc_count();

@@ -97,7 +97,7 @@ static void rank_body(wr_transport *t, void *user)
     for (int64_t i = 0; i < PIECES * PIECE; i++)
         s->memory[rank][i] = s->write ? new_byte(rank, i) : 0;
     CHECK(!wr_world_open(t, &s->tunables, &w));
-    w->progress->meter = wr_alloc_meter();
+    w->process->progress.meter = wr_alloc_meter();
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &f));
     int64_t before = wr_alloc_count();
     wr_alloc_fail_after(rank == RANKS - 1 ? s->fail_after : -1);

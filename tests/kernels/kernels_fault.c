@@ -110,7 +110,7 @@ static void rank_body(wr_transport *t, void *user)
     const int rank = t->rank;
     wr_world *w;
     CHECK(!wr_world_open(t, &s->tunables, &w));
-    w->progress->meter = wr_alloc_meter();
+    w->process->progress.meter = wr_alloc_meter();
     enter(s, w, x);
     const int64_t before = wr_alloc_count();
     wr_alloc_fail_after(rank == s->victim ? s->fail_after : -1);

@@ -125,7 +125,7 @@ static void name_body(wr_transport *t, void *user)
     wr_world *w;
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
-    w->progress->meter = wr_alloc_meter();
+    w->process->progress.meter = wr_alloc_meter();
     for (int i = 0; i < ARRAYS; i++)
         x[i] = make_new(s, w, i);
     const int64_t before = wr_alloc_count();

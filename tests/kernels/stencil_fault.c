@@ -35,7 +35,7 @@ static void rank_body(wr_transport *t, void *user)
     const int rank = t->rank;
     wr_world *w;
     CHECK(!wr_world_open(t, &s->tunables, &w));
-    w->progress->meter = wr_alloc_meter();
+    w->process->progress.meter = wr_alloc_meter();
     kernel_scene_open(s, w, arrays);
     for (int i = 0; i < s->arrays; i++)
         if (rank != x->victim || i != x->faulty)

@@ -242,10 +242,15 @@ static void meet_size_limit(void)
     for (int b = 0; b < 5; b++)
         grow_too_far(test_path("limit"), hints_for(backends[b], ""), MOST + 10);
     wr_region region;
-    char name[WR_REGION_NAME];
-    CHECK_FAILS(wr_segment_create(".", 2 * MOST, name, &region), WEIR_ENOSPC, "shared memory");
-    CHECK_EQUAL(weir_error_last()->errnum, EFBIG);
-    CHECK(access(name, F_OK));
+    wr_segment segment;
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    for (int kind = 0; kind < WR_REGION_KINDS; kind++) {
+        CHECK_FAILS(
+            wr_segment_create((enum wr_region_kind)kind, &tunables, 2 * MOST, &segment, &region),
+            WEIR_ENOSPC, "shared memory");
+        CHECK_EQUAL(weir_error_last()->errnum, EFBIG);
+    }
 }
 
 static void meet_full_disk(void)
