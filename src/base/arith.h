@@ -45,6 +45,13 @@ static inline int64_t wr_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The address so many bytes from another. Adding to a pointer must not leave the object; a step
+ * behind the last element does, and so does a base that is no address at all. */
+static inline char *wr_at(const char *base, int64_t offset)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)offset);
+}
+
 /* What of [lo, hi] is nearest to v; lo <= hi. */
 static inline int64_t wr_clamp(int64_t v, int64_t lo, int64_t hi)
 {

@@ -45,7 +45,7 @@ static void copy_meeting(const wr_access_request *a, wr_cursor *memory, char *wi
             wr_pack_cursor(memory, a->base, place, m->run, packing);
             continue;
         }
-        char *own = a->base + b.offset;
+        char *own = wr_at(a->base, b.offset);
         if (packing == WR_PACK)
             wr_copy_batch(place, own, (wr_strides){b.stride, m->b_step}, m->run, n);
         else
@@ -146,7 +146,7 @@ char *wr_access_run(const wr_access_request *a, int64_t lo, int64_t hi)
     if (!wr_cursor_peek(&file, &f) || f.offset != lo || f.run < hi - lo ||
         !wr_cursor_peek(&memory, &m) || m.run < hi - lo)
         return NULL;
-    return a->base + m.offset;
+    return wr_at(a->base, m.offset);
 }
 
 int64_t wr_access_count(const wr_access_request *a, int64_t stop)

@@ -78,7 +78,7 @@ static int add_memory(const wr_access_request *a, wr_cursor *memory, int64_t byt
     while (bytes && !code && wr_cursor_next(memory, bytes, &b)) {
         if (b.count > 1 && b.stride < b.run)
             return 1;
-        code = add_lane(to, (wr_lane){rank, a->base + b.offset, b.run, b.stride, b.count});
+        code = add_lane(to, (wr_lane){rank, wr_at(a->base, b.offset), b.run, b.stride, b.count});
         bytes -= b.run * b.count;
     }
     return code;

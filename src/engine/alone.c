@@ -67,7 +67,7 @@ static bool next_transfer(direct *d, wr_transfer *out)
                          .run = run,
                          .count = count,
                          .stride = f.stride,
-                         .memory = d->a->base + m.offset,
+                         .memory = wr_at(d->a->base, m.offset),
                          .memory_stride = m.stride};
     wr_cursor_skip(&d->file, run * count);
     wr_cursor_skip(&d->memory, run * count);

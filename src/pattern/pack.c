@@ -6,6 +6,12 @@
 #include "base/arith.h"
 #include "base/error.h"
 
+/* The distance of elements that are `n` apart; what does not fit is never used. */
+static inline int64_t step(int64_t stride, uint64_t n)
+{
+    return (int64_t)((uint64_t)stride * n);
+}
+
 /* A copy of constant size is a load and a store; one of variable size is a call. Four at a time, so
  * that loads do not wait for the counting. */
 #define COPY_OF(size)                                                                              \
@@ -17,11 +23,14 @@
             memcpy(target + stride.target, source + stride.source, size);                          \
             memcpy(target + 2 * stride.target, source + 2 * stride.source, size);                  \
             memcpy(target + 3 * stride.target, source + 3 * stride.source, size);                  \
-            target += 4 * stride.target;                                                           \
-            source += 4 * stride.source;                                                           \
+            target = wr_at(target, step(stride.target, 4));                                        \
+            source = wr_at(source, step(stride.source, 4));                                        \
         }                                                                                          \
-        for (; count > 0; count--, target += stride.target, source += stride.source)               \
+        for (; count > 0; count--) {                                                               \
             memcpy(target, source, size);                                                          \
+            target = wr_at(target, stride.target);                                                 \
+            source = wr_at(source, stride.source);                                                 \
+        }                                                                                          \
     }
 
 COPY_OF(1)
@@ -40,13 +49,15 @@ COPY_OF(64)
 static void gather_4(char *restrict target, const char *restrict source, wr_strides stride,
                      int64_t count)
 {
-    for (; count >= 4; count -= 4, target += 16, source += 4 * stride.source) {
+    for (; count >= 4; count -= 4) {
         uint32_t four[4];
         memcpy(&four[0], source, 4);
         memcpy(&four[1], source + stride.source, 4);
         memcpy(&four[2], source + 2 * stride.source, 4);
         memcpy(&four[3], source + 3 * stride.source, 4);
         memcpy(target, four, 16);
+        target += 16;
+        source = wr_at(source, step(stride.source, 4));
     }
     copy_4(target, source, stride, count);
 }
@@ -54,11 +65,13 @@ static void gather_4(char *restrict target, const char *restrict source, wr_stri
 static void gather_8(char *restrict target, const char *restrict source, wr_strides stride,
                      int64_t count)
 {
-    for (; count >= 2; count -= 2, target += 16, source += 2 * stride.source) {
+    for (; count >= 2; count -= 2) {
         uint64_t two[2];
         memcpy(&two[0], source, 8);
         memcpy(&two[1], source + stride.source, 8);
         memcpy(target, two, 16);
+        target += 16;
+        source = wr_at(source, step(stride.source, 2));
     }
     copy_8(target, source, stride, count);
 }
@@ -101,8 +114,11 @@ void wr_copy_batch(char *restrict target, const char *restrict source, wr_stride
         copy_64(target, source, stride, count);
         return;
     default:
-        for (; count > 0; count--, target += stride.target, source += stride.source)
+        for (; count > 0; count--) {
             memcpy(target, source, (size_t)run);
+            target = wr_at(target, stride.target);
+            source = wr_at(source, stride.source);
+        }
     }
 }
 
@@ -111,10 +127,11 @@ int64_t wr_pack_cursor(wr_cursor *c, char *base, char *buffer, int64_t bytes,
 {
     int64_t left = bytes;
     for (wr_batch b; left > 0 && wr_cursor_next(c, left, &b); left -= b.run * b.count) {
+        char *place = wr_at(base, b.offset);
         if (packing == WR_PACK)
-            wr_copy_batch(buffer, base + b.offset, (wr_strides){b.stride, b.run}, b.run, b.count);
+            wr_copy_batch(buffer, place, (wr_strides){b.stride, b.run}, b.run, b.count);
         else
-            wr_copy_batch(base + b.offset, buffer, (wr_strides){b.run, b.stride}, b.run, b.count);
+            wr_copy_batch(place, buffer, (wr_strides){b.run, b.stride}, b.run, b.count);
         buffer += b.run * b.count;
     }
     return bytes - left;
@@ -158,8 +175,8 @@ int64_t wr_copy_cursors(wr_cursor *from, const char *source, wr_cursor *to, char
             f.count = part / f.run;
         }
         part = f.run * f.count;
-        wr_copy_batch(target + t.offset, source + f.offset, (wr_strides){f.stride, t.stride}, f.run,
-                      f.count);
+        wr_copy_batch(wr_at(target, t.offset), wr_at(source, f.offset),
+                      (wr_strides){f.stride, t.stride}, f.run, f.count);
         wr_cursor_skip(from, part);
         wr_cursor_skip(to, part);
         left -= part;

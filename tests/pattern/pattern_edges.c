@@ -1,6 +1,9 @@
 /* Limits of patterns, one by one: what is just too much is refused, what just fits works. */
+#include <string.h>
+
 #include "check.h"
 #include "pattern/meet.h"
+#include "pattern/pack.h"
 
 #define POWER(n) (INT64_C(1) << (n))
 #define BIG POWER(40)
@@ -391,8 +394,41 @@ static void test_meet_far_away(void)
     free_all(4, (weir_pattern *[]){loop, far, rows, gaps});
 }
 
+/* One element far from all others, as a loop or a base that is no address leads to it: no address
+ * but its own is ever made (the sanitizers tell). */
+static void test_copies_far_away(void)
+{
+    static const int64_t runs[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100};
+    const int64_t far[] = {POWER(62), -POWER(62), POWER(61), -POWER(61), INT64_MAX};
+    char source[512], target[512];
+    for (int i = 0; i < (int)sizeof source; i++)
+        source[i] = (char)i;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (size_t k = 0; k < sizeof far / sizeof *far; k++)
+            for (int contiguous = 0; contiguous < 2; contiguous++) {
+                wr_strides s = {far[k], contiguous ? runs[i] : far[k]};
+                memset(target, 0, sizeof target);
+                wr_copy_batch(target, source, s, runs[i], 1);
+                CHECK(!memcmp(target, source, (size_t)runs[i]) && !target[runs[i]]);
+            }
+    weir_pattern *end = strided(POWER(62) - 16, 4, 1, 3), *here = strided(0, 4, 1, 1);
+    wr_cursor from, to;
+    wr_cursor_init(&from, end);
+    wr_cursor_init(&to, here);
+    const char *zero = (const char *)((uintptr_t)source - (uintptr_t)(POWER(62) - 16));
+    CHECK_EQUAL(wr_copy_cursors(&from, zero, &to, target, 4), 4);
+    CHECK(!memcmp(target, (char[]){0, 3, 6, 9}, 4));
+    weir_pattern *address = strided((int64_t)(uintptr_t)source, 4, 1, 3);
+    CHECK(!weir_pattern_pack(address, 0, 4, NULL, target + 4));
+    CHECK(!memcmp(target, target + 4, 4));
+    CHECK(!weir_pattern_unpack(address, 0, 4, NULL, target + 1));
+    CHECK_EQUAL(source[9], 0);
+    free_all(3, (weir_pattern *[]){end, here, address});
+}
+
 int main(void)
 {
+    test_copies_far_away();
     test_too_many_bytes();
     test_touching_runs_too_long();
     test_strides_too_far();
