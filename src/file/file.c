@@ -565,6 +565,17 @@ int weir_file_sync(weir_file *file)
     return wr_council_agree(&file->port.channel, code);
 }
 
+/* What the storage was opened with stays as long as it is open. */
+static void keep_opened(wr_tunables *t, const wr_tunables *opened)
+{
+    t->storage = opened->storage;
+    t->direct = opened->direct;
+    t->fault = opened->fault;
+    t->io_threads = opened->io_threads;
+    t->io_depth = opened->io_depth;
+    memcpy(t->disks, opened->disks, sizeof t->disks);
+}
+
 int wr_file_set_hints(weir_file *file, const char *hints, int code)
 {
     if (wr_file_settle(file))
@@ -585,6 +596,7 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         code = wr_port_prepare(&file->port, &tunables);
     if (code)
         return code;
+    keep_opened(&tunables, file->port.storage->tunables);
     file->port.tunables = tunables;
     wr_behind_init(&file->port.behind, tunables.write_behind_memory);
     return 0;

@@ -83,33 +83,35 @@ static int wrap(wr_storage **s, const wr_storage_ops *ops)
     return code;
 }
 
+/* A storage with what it owns. */
+typedef struct whole {
+    wr_storage storage;
+    wr_tunables tunables; /* memory and threads were had by them: they must not change */
+    char path[];
+} whole;
+
 static wr_storage *new_storage(const char *path, const wr_storage_options *options)
 {
-    wr_storage *s = wr_alloc(sizeof *s);
-    if (!s)
+    const size_t length = strlen(path) + 1;
+    whole *all = wr_alloc((int64_t)(sizeof *all + length));
+    if (!all)
         return NULL;
-    *s = (wr_storage){.tunables = options->tunables,
+    wr_storage *s = &all->storage;
+    all->tunables = *options->tunables;
+    *s = (wr_storage){.path = memcpy(all->path, path, length),
+                      .tunables = &all->tunables,
                       .log = options->log,
                       .budget = options->budget,
                       .trace = options->trace,
                       .facts = wr_storage_default_facts,
                       .plain_fd = -1};
-    size_t length = strlen(path) + 1;
-    s->path = wr_alloc((int64_t)length);
-    if (s->path)
-        memcpy(s->path, path, length);
-    else {
-        wr_free(s);
-        s = NULL;
-    }
     return s;
 }
 
 static void free_storage(wr_storage *s)
 {
     wr_range_table_free(s->ranges);
-    wr_free(s->path);
-    wr_free(s);
+    wr_free(s); /* the first of `whole` */
 }
 
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,

@@ -113,7 +113,7 @@ typedef struct wr_storage_ops {
 struct wr_storage {
     const wr_storage_ops *ops;
     char *path;                  /* of the innermost; wrappers share it */
-    const wr_tunables *tunables; /* borrowed */
+    const wr_tunables *tunables; /* as they were when it was opened: its own; wrappers share it */
     const wr_log *log;           /* borrowed, or NULL */
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
     wr_trace *trace;             /* borrowed, or NULL */
@@ -139,7 +139,7 @@ typedef struct wr_members {
 } wr_members;
 
 typedef struct wr_storage_options {
-    const wr_tunables *tunables; /* storage, direct, fault, io_*; borrowed until close */
+    const wr_tunables *tunables; /* storage, direct, fault, io_*; borrowed while opening */
     const wr_log *log;
     wr_budget *budget;
     wr_trace *trace;

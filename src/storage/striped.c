@@ -14,7 +14,6 @@
 
 typedef struct state {
     wr_stripes stripes;
-    wr_tunables tunables; /* of the parts */
     wr_storage *description;
     wr_storage **part;
     wr_spread spread;
@@ -192,11 +191,11 @@ static int open_files(wr_storage *s, int flags)
 {
     state *p = s->state;
     const int how = flags & (WR_OPEN_READ | WR_OPEN_WRITE);
+    wr_tunables tunables = *s->tunables;
     wr_storage_options options = {
-        .tunables = &p->tunables, .log = s->log, .budget = s->budget, .as_it_is = true};
-    p->tunables = *s->tunables;
-    p->tunables.fault = (wr_choice){WR_FAULT_NONE, 0};
-    p->tunables.storage = (wr_choice){WR_STORAGE_AUTO, 0};
+        .tunables = &tunables, .log = s->log, .budget = s->budget, .as_it_is = true};
+    tunables.fault = (wr_choice){WR_FAULT_NONE, 0};
+    tunables.storage = (wr_choice){WR_STORAGE_AUTO, 0};
     p->part = wr_alloc_array(p->stripes.count, sizeof(wr_storage *));
     if (!p->part)
         return WEIR_ENOMEM;

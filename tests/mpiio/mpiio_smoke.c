@@ -187,6 +187,32 @@ static void test_view_hints(const char *path)
     close_file(&fh);
 }
 
+/* Hints of storage given while a file is open neither harm nor change it: its memory was had by
+ * those it was opened with. */
+static void test_late_hints(const char *path)
+{
+    static const char *const backends[] = {"weir_storage=pool;weir_io_threads=2",
+                                           "weir_storage=uring;weir_io_depth=4"};
+    enum { BYTES = 48 << 20 };
+    char *memory = calloc(1, BYTES);
+    for (int i = 0; i < 2; i++) {
+        MPI_File fh;
+        MPI_Info info = door_info(backends[i]);
+        CHECK_OK(MPI_File_open(MPI_COMM_SELF, path, everything, info, &fh));
+        MPI_Info_free(&info);
+        info = door_info("weir_io_threads=64;weir_io_depth=1024;weir_storage=posix");
+        CHECK_OK(MPI_File_set_info(fh, info));
+        MPI_Info_free(&info);
+        CHECK(!strcmp(door_hint(fh, "weir_io_threads"), i ? "4" : "2"));
+        CHECK(!strcmp(door_hint(fh, "weir_storage"), i ? "uring" : "pool"));
+        CHECK_OK(MPI_File_write_at(fh, 0, memory, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_File_read_at(fh, 0, memory, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        close_file(&fh);
+    }
+    free(memory);
+    CHECK_OK(MPI_File_delete(path, MPI_INFO_NULL));
+}
+
 static void check_named(MPI_Datatype type, MPI_Datatype wanted)
 {
     CHECK(type == wanted);
@@ -430,6 +456,8 @@ int main(int argc, char **argv)
     test_aggregator_hints(path);
     test_view_hints(path);
     test_hint_file(path);
+    if (door_rank == 0)
+        test_late_hints(door_path("late"));
     test_views(path);
     test_refused_views(path);
     test_uncommitted(path);

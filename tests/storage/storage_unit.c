@@ -403,9 +403,34 @@ static void test_mem_is_shared_by_name(void)
     close_well(&b);
 }
 
+/* What was had by a tunable when a storage was opened does not depend on its value later. */
+static void test_tunables_change(void)
+{
+    static const char *const hints[] = {"storage=posix", "storage=pool;io_threads=2",
+                                        "storage=uring;io_depth=4", "storage=" STRIPED};
+    enum { BYTES = 24 << 20 };
+    char *memory = calloc(1, BYTES);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        opened o;
+        const char *path = test_path("change");
+        open_well(&o, path, FRESH, hints[i]);
+        memset(&o.tunables, 0, sizeof o.tunables);
+        o.tunables.io_threads = 64;
+        o.tunables.io_depth = 1024;
+        wr_transfer t = flat_transfer(WR_WRITE, 0, memory, BYTES);
+        CHECK_EQUAL(wr_storage_run(o.storage, &t), 0);
+        t = flat_transfer(WR_READ, 0, memory, BYTES);
+        CHECK_EQUAL(wr_storage_run(o.storage, &t), 0);
+        close_well(&o);
+        forget_file(path);
+    }
+    free(memory);
+}
+
 int main(void)
 {
     check_within(60);
+    test_tunables_change();
     test_open_errors();
     test_pipes();
     in_child(open_without_permission);
