@@ -19,10 +19,10 @@ typedef struct window {
     int count, left;           /* pieces, and those that have not come */
     bool good;                 /* those that have are whole */
     wr_transfer piece[PIECES]; /* offset and run are multiples of a page */
+    int64_t wanted[PIECES];    /* bytes of each that must come: the file may end in its last page */
 } window;
 
 struct wr_cold {
-    wr_tunables tunables;
     wr_storage *storage;
     int64_t size;
     int64_t read; /* bytes, since it was opened */
@@ -38,11 +38,16 @@ bool wr_cold_open(wr_cold **cold, const wr_storage *s)
     if (!c)
         return false;
     memset(c, 0, sizeof *c);
-    c->tunables = *s->tunables;
-    c->tunables.io_depth = wr_max(c->tunables.io_depth, DEPTH);
-    c->tunables.direct.which = WR_SWITCH_ALWAYS;
-    c->tunables.storage.which = WR_STORAGE_AUTO;
-    wr_storage_options options = {.tunables = &c->tunables, .log = s->log, .budget = s->budget};
+    wr_tunables tunables = *s->tunables;
+    tunables.io_depth = wr_max(tunables.io_depth, DEPTH);
+    tunables.direct.which = WR_SWITCH_ALWAYS;
+    tunables.storage.which = WR_STORAGE_AUTO;
+    const wr_origin same = {.file = s->plain_fd};
+    wr_storage_options options = {.tunables = &tunables,
+                                  .log = s->log,
+                                  .budget = s->budget,
+                                  .origin = &same,
+                                  .as_it_is = true};
     int code = wr_storage_open(s->path, WR_OPEN_READ, &options, &c->storage);
     if (!code)
         code = wr_storage_get_size(c->storage, &c->size);
@@ -86,7 +91,7 @@ static bool add_stretch(void *user, int64_t lo, int64_t hi)
     filling *f = user;
     window *w = f->w;
     wr_transfer *last = w->count ? &w->piece[w->count - 1] : NULL;
-    const int64_t reached = last ? last->offset + last->run : INT64_MIN;
+    const int64_t reached = last ? last->offset + last->run : INT64_MIN, end = hi;
     lo = lo / PAGE * PAGE;
     hi = (hi + PAGE - 1) / PAGE * PAGE;
     const bool joins = last && lo <= reached && lo >= last->offset;
@@ -104,6 +109,8 @@ static bool add_stretch(void *user, int64_t lo, int64_t hi)
                                              .count = 1,
                                              .memory = w->buffer + w->used,
                                              .user = w};
+    int64_t *wanted = &w->wanted[w->count - 1];
+    *wanted = wr_max(joins ? *wanted : 0, end - w->piece[w->count - 1].offset);
     w->used += more;
     return true;
 }
@@ -137,7 +144,7 @@ static bool collect(wr_cold *c, const window *wanted)
         if (!w)
             return false;
         w->left--;
-        w->good = w->good && !t->error && t->done >= wr_min(t->run, c->size - t->offset);
+        w->good = w->good && !t->error && t->done >= w->wanted[t - w->piece];
     }
     return wanted->good;
 }
@@ -153,7 +160,7 @@ static void copy(const wr_access_request *a, const window *w, wr_cursor *file, w
         int64_t hi = b.offset + (b.count - 1) * b.stride + b.run;
         while (piece->offset + piece->run < hi)
             piece++;
-        const char *zero = (const char *)((uintptr_t)piece->memory - (uintptr_t)piece->offset);
+        const char *zero = wr_at(piece->memory, -piece->offset);
         wr_copy_cursors(file, zero, memory, a->base, b.run * b.count);
     }
 }

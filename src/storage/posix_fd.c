@@ -75,22 +75,22 @@ static int system_flags(int flags)
 }
 
 /* Interrupted only where opening waits: network file systems. */
-static int open_file(const char *path, int flags)
+static int open_file(int folder, const char *path, int flags)
 {
     int fd;
     do
-        fd = open(path, flags, 0666);
+        fd = openat(folder, path, flags, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
 
 /* A pipe must not keep us; what holds a lease on a file may. Then rings would take O_NONBLOCK to
  * mean that they must not wait for the device. */
-static int open_at_once(const char *path, int flags)
+static int open_at_once(int folder, const char *path, int flags)
 {
-    int fd = open_file(path, flags | O_NONBLOCK);
+    int fd = open_file(folder, path, flags | O_NONBLOCK);
     if (fd < 0 && errno == EAGAIN)
-        return open_file(path, flags);
+        return open_file(folder, path, flags);
     if (fd >= 0)
         fcntl(fd, F_SETFL, 0);
     return fd;
@@ -106,6 +106,35 @@ static int check_kind(int fd, struct stat *status)
     return S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode) ? ESPIPE : 0;
 }
 
+static bool is_same(int a, int b)
+{
+    struct stat one, other;
+    return !fstat(a, &one) && !fstat(b, &other) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* The file of a descriptor, whatever has its path by now; -1 and errno, also where there is no
+ * /proc. */
+static int open_again(int file, int flags)
+{
+    char same[40];
+    snprintf(same, sizeof same, "/proc/self/fd/%d", file);
+    int fd = open_file(AT_FDCWD, same, flags);
+    if (fd < 0 || is_same(fd, file))
+        return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+static int open_origin(const wr_origin *origin, const char *path, int flags)
+{
+    if (origin && origin->file >= 0)
+        return open_again(origin->file, flags);
+    return origin ? open_at_once(origin->folder, origin->name, flags)
+                  : open_at_once(AT_FDCWD, path, flags);
+}
+
 static void ask_alignment(wr_fd *f)
 {
     f->align = f->memory_align = PAGE;
@@ -119,12 +148,9 @@ static void ask_alignment(wr_fd *f)
 #endif
 }
 
-/* Through /proc, so that it is the same file even if the path has come to name another. */
 static void open_direct(wr_storage *s, wr_fd *f, int flags)
 {
-    char same[40];
-    snprintf(same, sizeof same, "/proc/self/fd/%d", f->buffered);
-    f->direct = open_file(same, (flags & O_ACCMODE) | O_CLOEXEC | O_DIRECT);
+    f->direct = open_again(f->buffered, (flags & O_ACCMODE) | O_CLOEXEC | O_DIRECT);
     if (f->direct < 0) {
         wr_log_line(s->log, WR_LOG_INFO, "%s: no direct access: %s", s->path, strerror(errno));
         return;
@@ -139,7 +165,7 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     *f = (wr_fd){.direct = -1,
                  .readable = flags & WR_OPEN_READ || !(flags & WR_OPEN_WRITE),
                  .writable = flags & WR_OPEN_WRITE};
-    f->buffered = open_at_once(path, system_flags(flags));
+    f->buffered = open_origin(s->origin, path, system_flags(flags));
     if (f->buffered < 0)
         return wr_fail_system(errno, s->path, -1,
                               errno == ENXIO ? "open a pipe, socket or missing device" : "open");

@@ -28,7 +28,8 @@ typedef struct wr_fd {
     int64_t memory_align;
 } wr_fd;
 
-/* Opens the file at `path`, which s->path is the user's name of, and sets s->facts. */
+/* Opens the file at s->origin, or else at `path`, which s->path is the user's name of, and sets
+ * s->facts. */
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags);
 /* 0 or an errno. */
 int wr_fd_close(wr_fd *f);

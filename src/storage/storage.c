@@ -103,6 +103,7 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
                       .log = options->log,
                       .budget = options->budget,
                       .trace = options->trace,
+                      .origin = options->origin,
                       .facts = wr_storage_default_facts,
                       .plain_fd = -1};
     return s;
@@ -124,6 +125,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     if (!code)
         code = options->members ? wr_joined_open(s, flags, options->members)
                                 : open_backend(s, flags, !options->as_it_is);
+    s->origin = NULL;
     if (code) {
         free_storage(s);
         return code;

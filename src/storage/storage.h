@@ -110,6 +110,13 @@ typedef struct wr_storage_ops {
     const char *(*locate)(const wr_storage *s, int64_t *offset);
 } wr_storage_ops;
 
+/* A file that is found without its path, which may have come to name another. */
+typedef struct wr_origin {
+    int file;         /* the file of this descriptor, opened again; -1: */
+    int folder;       /* what in this folder */
+    const char *name; /* has this name, or, absolute, has it anywhere */
+} wr_origin;
+
 struct wr_storage {
     const wr_storage_ops *ops;
     char *path;                  /* of the innermost; wrappers share it */
@@ -117,6 +124,7 @@ struct wr_storage {
     const wr_log *log;           /* borrowed, or NULL */
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
     wr_trace *trace;             /* borrowed, or NULL */
+    const wr_origin *origin;     /* while it is opened, or NULL */
     wr_storage_facts facts;
     int plain_fd;                  /* pread and pwrite on it do the same as transfers; -1: none */
     wr_storage *inner;             /* of a wrapper */
@@ -144,7 +152,8 @@ typedef struct wr_storage_options {
     wr_budget *budget;
     wr_trace *trace;
     const wr_members *members; /* NULL: path is one file; borrowed while opening */
-    bool as_it_is;             /* the file is not looked at: it may look like a description */
+    const wr_origin *origin; /* NULL: found by path; borrowed while opening; not for mem, striped */
+    bool as_it_is;           /* the file is not looked at: it may look like a description */
 } wr_storage_options;
 
 /* The backends, ended by NULL. Where the kernel refuses one, the next takes its place, up to posix;

@@ -3,6 +3,7 @@
  * a failure, and so is a signal. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,6 +134,68 @@ static void cut_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+/* A world of one rank with the file open; what is asked for is on the device only. */
+static weir_file *open_cold(wr_transport *t, wr_world **w)
+{
+    wr_tunables tunables;
+    weir_file *f;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, w));
+    CHECK(!wr_file_open(*w, path, WEIR_READ, "map=0", &f));
+    forget_pages();
+    return f;
+}
+
+/* Pieces from inside the file to far behind its end: an error, not what memory held before. */
+static void past_end_body(wr_transport *t, void *user)
+{
+    wr_world *w;
+    weir_pattern *where;
+    (void)user;
+    for (int64_t first = 0; first < BYTES; first += BYTES / 2 - 1000) {
+        weir_file *f = open_cold(t, &w);
+        CHECK(!weir_pattern_strided(first, 60, 8, 500000, &where));
+        check_read(f, where, true);
+        weir_pattern_free(where);
+        CHECK(!weir_pattern_strided(first, 2, 8, BYTES - 4 - first, &where)); /* 4 bytes too far */
+        check_read(f, where, true);
+        weir_pattern_free(where);
+        CHECK(!weir_file_close(f));
+        wr_world_release(w);
+    }
+}
+
+/* The file stays the one that was opened when its name becomes another's, by a rename or by a
+ * change of folders. */
+static void replaced_body(wr_transport *t, void *user)
+{
+    static const char folder[] = "engine-pages.folder", other[] = "engine-pages.folder/x";
+    wr_world *w;
+    weir_pattern *where;
+    (void)user;
+    CHECK(!weir_pattern_strided(100, 300, 5000, 70000, &where));
+    for (int moved = 0; moved < 2; moved++) {
+        CHECK(!mkdir(folder, 0777));
+        int fd = open(other, O_WRONLY | O_CREAT, 0644);
+        CHECK(fd >= 0 && !ftruncate(fd, BYTES) && !close(fd)); /* zeros */
+        weir_file *f = open_cold(t, &w);
+        if (moved) {
+            CHECK(!rename(other, "engine-pages.folder/engine-pages.bin") && !chdir(folder));
+        } else {
+            CHECK(!rename(path, "engine-pages.kept") && !rename(other, path));
+        }
+        check_read(f, where, false);
+        CHECK(!weir_file_close(f));
+        if (moved)
+            CHECK(!unlink(path) && !chdir(".."));
+        else
+            CHECK(!rename("engine-pages.kept", path));
+        CHECK(!rmdir(folder));
+        wr_world_release(w);
+    }
+    weir_pattern_free(where);
+}
+
 int main(void)
 {
     rng r = {test_seed()};
@@ -140,6 +203,8 @@ int main(void)
     wr_tunables_init(&tunables);
     put_file(&r);
     CHECK(!wr_local_run(1, &tunables, rank_body, &r));
+    CHECK(!wr_local_run(1, &tunables, past_end_body, NULL));
+    CHECK(!wr_local_run(1, &tunables, replaced_body, NULL));
     CHECK(!wr_local_run(1, &tunables, cut_body, &r));
     CHECK(!unlink(path));
     return 0;
