@@ -38,15 +38,16 @@ bool wr_batch_stretches(const wr_batch *b, bool (*visit)(void *user, int64_t lo,
 
 bool wr_ahead_is_cold(const wr_port *port, const wr_access_request *a)
 {
-    enum { SAMPLES = 4 };
+    enum { SAMPLES = 4, TOGETHER = 64 << 10 }; /* so much comes from the device at once, or more */
     int64_t lo, hi;
     if (port->storage->plain_fd < 0)
         return false; /* nobody knows */
     wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    for (int64_t i = 0; i <= SAMPLES; i++) /* wanted or not: neighbours are read together */
-        if (!wr_storage_is_cached(port->storage, lo + (hi - 1 - lo) / SAMPLES * i))
+    const int64_t step = wr_max((hi - 1 - lo) / SAMPLES + 1, TOGETHER);
+    for (; lo < hi - 1; lo += step) /* wanted or not: neighbours are read together */
+        if (!wr_storage_is_cached(port->storage, lo))
             return true;
-    return false;
+    return !wr_storage_is_cached(port->storage, hi - 1);
 }
 
 static bool tell(void *user, int64_t lo, int64_t hi)

@@ -24,6 +24,7 @@ typedef struct direct {
     int64_t piece, bite; /* most in one run, and most that is moved before other tasks get a turn */
     wr_outcome outcome;
     wr_ahead ahead;
+    bool missing; /* a page cannot be had */
 } direct;
 
 static void settle(direct *d)
@@ -101,20 +102,21 @@ static bool hold(void *user, int64_t lo, int64_t hi)
     return wr_map_hold(user, lo, hi);
 }
 
-/* Some of the small pieces, straight from the pages of the file; false if a page cannot be had. */
-static bool copy_pages(direct *d, int64_t bytes)
+/* Some of the small pieces, straight from the pages of the file. */
+static void copy_pages(void *user)
 {
+    direct *d = user;
     wr_port *port = d->port;
     wr_batch b;
-    while (bytes > 0 && wr_cursor_peek(&d->file, &b)) {
+    for (int64_t bytes = BITE; bytes > 0 && wr_cursor_peek(&d->file, &b);) {
         wr_batch_cut(&b, false);
-        if (!wr_batch_stretches(&b, hold, &port->map))
-            return false;
+        d->missing = !wr_batch_stretches(&b, hold, &port->map);
+        if (d->missing)
+            return;
         wr_ahead_move(&d->ahead, wr_batch_span(&b));
         wr_copy_cursors(&d->file, port->map.base, &d->memory, d->a->base, b.run * b.count);
         bytes -= wr_batch_span(&b);
     }
-    return true;
 }
 
 /* False if something could not be had: reading it in another way tells why. */
@@ -125,7 +127,8 @@ static bool read_mapped(direct *d, int64_t hi)
     bool good = true;
     while (good && wr_cursor_peek(&d->file, &b)) {
         pthread_mutex_lock(&port->moving);
-        good = wr_map_reach(&port->map, port->storage, hi) && copy_pages(d, BITE);
+        good = wr_map_reach(&port->map, port->storage, hi) &&
+               wr_map_read(&port->map, port->storage, hi, copy_pages, d) && !d->missing;
         wr_map_relax(&port->map, port->tunables.map);
         pthread_mutex_unlock(&port->moving);
         if (wr_task_current())
@@ -161,6 +164,7 @@ static void direct_init(direct *d, wr_port *port, const wr_access_request *a)
     d->bite = wr_task_current() ? BITE : INT64_MAX;
     d->outcome = (wr_outcome){.stop = INT64_MAX};
     d->ahead = (wr_ahead){0};
+    d->missing = false;
     wr_cursor_init(&d->file, a->file);
     wr_cursor_limit(&d->file, a->begin, a->end);
     wr_cursor_init(&d->memory, a->memory);
@@ -176,7 +180,7 @@ static wr_outcome move_directly(wr_port *port, const wr_access_request *a)
     return d.outcome;
 }
 
-/* Arrays, whose files do not shrink while they are read, can be read by other ways than calls. */
+/* Arrays, whose files seldom shrink while they are read, can be read by other ways than calls. */
 static bool read_array(wr_port *port, const wr_access_request *a, const wr_plan_input *in)
 {
     bool cold = wr_ahead_is_cold(port, a);

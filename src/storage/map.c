@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/arith.h"
+#include "base/guard.h"
 
 /* MADV_POPULATE_READ of Linux 5.14, which headers may not know yet. */
 enum { POPULATE_READ = 22, BITS = 64 };
@@ -36,16 +37,23 @@ void wr_map_close(wr_map *m)
     *m = (wr_map){0};
 }
 
-bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
+/* The file's bytes; 0: not known. */
+static int64_t size_of(const wr_storage *s)
 {
     struct stat status;
-    if (s->plain_fd < 0 || !s->facts.local || s->facts.direct || fstat(s->plain_fd, &status) ||
-        hi > status.st_size)
-        return false;
+    return fstat(s->plain_fd, &status) ? 0 : status.st_size;
+}
+
+bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
+{
     if (hi <= m->bytes)
         return true;
+    if (s->plain_fd < 0 || !s->facts.local || s->facts.direct)
+        return false;
+    const int64_t bytes = size_of(s);
+    if (hi > bytes)
+        return false;
     wr_map_close(m);
-    const int64_t bytes = status.st_size;
     void *base = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, s->plain_fd, 0);
     if (base == MAP_FAILED)
         return false;
@@ -89,6 +97,15 @@ bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
         m->held[page / BITS] |= bits_of(page, end);
     m->pages += ((end - 1) / AROUND - first / AROUND + 1) * AROUND;
     return true;
+}
+
+/* The size comes last: what of a page lies behind the end reads as zeros. */
+bool wr_map_read(wr_map *m, const wr_storage *s, int64_t hi, void (*read)(void *user), void *user)
+{
+    bool good = wr_guard_run(m->base, m->bytes, read, user) && hi <= size_of(s);
+    if (!good)
+        wr_map_close(m); /* what was held may be no more */
+    return good;
 }
 
 void wr_map_relax(wr_map *m, int64_t limit)

@@ -1,8 +1,9 @@
 /* Pages of a file in this process's address space, for reading what lies in small pieces all over
  * it: no system call, and no copy but the caller's own.
  *
- * Touching a page that cannot be read ends a program, so pages are asked for first, in a way that
- * can fail (wr_map_hold). They count as held until they are given up, which bounds how long. */
+ * Pages are asked for first, in a way that can fail and is faster than touching them (wr_map_hold).
+ * They count as held until they are given up, which bounds how long. What vanishes meanwhile, because
+ * somebody cuts the file, is met only within wr_map_read. */
 #ifndef WR_STORAGE_MAP_H
 #define WR_STORAGE_MAP_H
 
@@ -26,6 +27,11 @@ bool wr_map_holds(const wr_map *map, int64_t lo, int64_t hi);
 
 /* Reads what of [lo, hi) is not there yet, and holds it; false if a page cannot be read. */
 bool wr_map_hold(wr_map *map, int64_t lo, int64_t hi);
+
+/* Calls read(user), which may touch what is held below `hi` and can be left wherever it does
+ * (base/guard.h). False if something of it was gone before the end: then nothing it read counts. */
+bool wr_map_read(wr_map *map, const wr_storage *s, int64_t hi, void (*read)(void *user),
+                 void *user);
 
 /* Gives up everything if that is more than `limit` bytes. */
 void wr_map_relax(wr_map *map, int64_t limit);

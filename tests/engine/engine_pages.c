@@ -3,6 +3,8 @@
  * a failure, and so is a signal. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,14 +136,79 @@ static void cut_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
-/* A world of one rank with the file open; what is asked for is on the device only. */
-static weir_file *open_cold(wr_transport *t, wr_world **w)
+static wr_world *open_world(wr_transport *t)
 {
     wr_tunables tunables;
-    weir_file *f;
+    wr_world *w;
     wr_tunables_init(&tunables);
-    CHECK(!wr_world_open(t, &tunables, w));
-    CHECK(!wr_file_open(*w, path, WEIR_READ, "map=0", &f));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    return w;
+}
+
+typedef struct cutter {
+    int64_t size;
+    unsigned microseconds;
+    _Atomic bool over;
+} cutter;
+
+static void *cut_later(void *user)
+{
+    cutter *c = user;
+    usleep(c->microseconds);
+    CHECK(!truncate(path, c->size));
+    c->over = true;
+    return NULL;
+}
+
+/* Somebody cuts the file while it is read: whatever comes without an error is right, and once it is
+ * cut there is an error. */
+static void race_body(wr_transport *t, void *user)
+{
+    rng *r = user;
+    wr_world *w = open_world(t);
+    weir_file *f;
+    weir_pattern *all;
+    enum { STRIDE = 64, RUN = 24, COUNT = BYTES / STRIDE };
+    char *got = malloc((size_t)COUNT * RUN), *wanted = malloc((size_t)COUNT * RUN);
+    wr_run_pattern memory;
+    CHECK(!weir_pattern_strided(0, COUNT, RUN, STRIDE, &all));
+    CHECK(!weir_pattern_pack(all, 0, (int64_t)COUNT * RUN, content, wanted));
+    wr_access_request a = {.direction = WR_READ,
+                           .file = all,
+                           .end = (int64_t)COUNT * RUN,
+                           .memory = wr_run_pattern_set(&memory, 0, (int64_t)COUNT * RUN),
+                           .base = got,
+                           .whole = true};
+    for (int64_t i = 0, cases = test_cases(8, 1000); i < cases; i++) {
+        cutter c = {.size = rng_within(r, 0, BYTES - STRIDE),
+                    .microseconds = (unsigned)rng_within(r, 0, 20000)};
+        pthread_t thread;
+        check_case(i);
+        check_within(SLOW);
+        int fd = open(path, O_WRONLY);
+        CHECK(fd >= 0 && write(fd, content, BYTES) == BYTES && !close(fd));
+        CHECK(!wr_file_open(w, path, WEIR_READ, NULL, &f));
+        CHECK(!pthread_create(&thread, NULL, cut_later, &c));
+        for (bool over = false; !over;) {
+            over = c.over;
+            int code = wr_file_access(f, &a, false, 0, NULL);
+            CHECK(code == WEIR_EIO || (!code && !over));
+            CHECK(code || !memcmp(got, wanted, (size_t)COUNT * RUN));
+        }
+        CHECK(!pthread_join(thread, NULL));
+        CHECK(!weir_file_close(f));
+    }
+    weir_pattern_free(all);
+    free(got);
+    free(wanted);
+    wr_world_release(w);
+}
+
+/* What is asked for is on the device only. */
+static weir_file *open_cold(wr_world *w)
+{
+    weir_file *f;
+    CHECK(!wr_file_open(w, path, WEIR_READ, "map=0", &f));
     forget_pages();
     return f;
 }
@@ -149,11 +216,11 @@ static weir_file *open_cold(wr_transport *t, wr_world **w)
 /* Pieces from inside the file to far behind its end: an error, not what memory held before. */
 static void past_end_body(wr_transport *t, void *user)
 {
-    wr_world *w;
+    wr_world *w = open_world(t);
     weir_pattern *where;
     (void)user;
     for (int64_t first = 0; first < BYTES; first += BYTES / 2 - 1000) {
-        weir_file *f = open_cold(t, &w);
+        weir_file *f = open_cold(w);
         CHECK(!weir_pattern_strided(first, 60, 8, 500000, &where));
         check_read(f, where, true);
         weir_pattern_free(where);
@@ -161,8 +228,8 @@ static void past_end_body(wr_transport *t, void *user)
         check_read(f, where, true);
         weir_pattern_free(where);
         CHECK(!weir_file_close(f));
-        wr_world_release(w);
     }
+    wr_world_release(w);
 }
 
 /* The file stays the one that was opened when its name becomes another's, by a rename or by a
@@ -170,7 +237,7 @@ static void past_end_body(wr_transport *t, void *user)
 static void replaced_body(wr_transport *t, void *user)
 {
     static const char folder[] = "engine-pages.folder", other[] = "engine-pages.folder/x";
-    wr_world *w;
+    wr_world *w = open_world(t);
     weir_pattern *where;
     (void)user;
     CHECK(!weir_pattern_strided(100, 300, 5000, 70000, &where));
@@ -178,7 +245,7 @@ static void replaced_body(wr_transport *t, void *user)
         CHECK(!mkdir(folder, 0777));
         int fd = open(other, O_WRONLY | O_CREAT, 0644);
         CHECK(fd >= 0 && !ftruncate(fd, BYTES) && !close(fd)); /* zeros */
-        weir_file *f = open_cold(t, &w);
+        weir_file *f = open_cold(w);
         if (moved) {
             CHECK(!rename(other, "engine-pages.folder/engine-pages.bin") && !chdir(folder));
         } else {
@@ -191,8 +258,8 @@ static void replaced_body(wr_transport *t, void *user)
         else
             CHECK(!rename("engine-pages.kept", path));
         CHECK(!rmdir(folder));
-        wr_world_release(w);
     }
+    wr_world_release(w);
     weir_pattern_free(where);
 }
 
@@ -206,6 +273,8 @@ int main(void)
     CHECK(!wr_local_run(1, &tunables, past_end_body, NULL));
     CHECK(!wr_local_run(1, &tunables, replaced_body, NULL));
     CHECK(!wr_local_run(1, &tunables, cut_body, &r));
+    put_file(&r);
+    CHECK(!wr_local_run(1, &tunables, race_body, &r));
     CHECK(!unlink(path));
     return 0;
 }
