@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "array/array_names.h"
 #include "array/block_cache.h"
@@ -114,8 +115,12 @@ static int open_file(weir_array *a, const char *path, int mode, const char *hint
                      const wr_members *members)
 {
     /* what is written together is read alone, too, so it must be there at once */
-    wr_opening how = {
-        .path = path, .mode = mode, .hints = hints, .members = members, .at_once = true};
+    wr_opening how = {.path = path,
+                      .mode = mode,
+                      .hints = hints,
+                      .members = members,
+                      .folder = members ? path : NULL,
+                      .at_once = true};
     int code = wr_file_open_as(a->world, &how, &a->file);
     if (!code)
         wr_block_cache_new(a->file->port.tunables.cache, &a->cache); /* or there is none */
@@ -378,17 +383,22 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
 /* What rank 0 sees at a path. */
 typedef struct sight {
     bool set;
-    int64_t length; /* of a set's description, with its end */
+    int64_t identity; /* of the file or folder that is there: facts.identity once it is open */
+    int64_t length;   /* of a set's description, with its end */
     wr_description what;
 } sight;
 
 static int look(const char *path, sight *s, char **text)
 {
     char json[WR_PATH];
-    int code = wr_path_is_folder(path, &s->set);
-    if (code || !s->set)
-        return code ? code : wr_npy_look(path, &s->what);
-    code = wr_path_join(path, "array.json", json, sizeof json);
+    struct stat status;
+    if (stat(path, &status))
+        return wr_fail_system(errno, path, -1, "look at");
+    s->set = S_ISDIR(status.st_mode);
+    s->identity = (int64_t)status.st_ino;
+    if (!s->set)
+        return wr_npy_look(path, &s->what);
+    int code = code = wr_path_join(path, "array.json", json, sizeof json);
     if (!code)
         code = wr_path_read(json, WR_SET_LONGEST, text, &s->length);
     if (code == WEIR_ENOENT) {
@@ -456,7 +466,19 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
     return code;
 }
 
-int wr_array_open(wr_world *world, const char *path, int mode, const char *hints, weir_array **out)
+/* What was looked at and what is open are the same, or somebody has replaced it between; the same
+ * on all ranks, which have the same open. */
+static int check_same(weir_array *a, const sight *s)
+{
+    if (a->file->port.storage->facts.identity == s->identity)
+        return 0;
+    weir_file_close(a->file);
+    a->file = NULL;
+    return wr_fail(WEIR_EDISAGREE, "the array was replaced while it was opened");
+}
+
+static int open_once(wr_world *world, const char *path, int mode, const char *hints,
+                     weir_array **out)
 {
     sight s = {0};
     char *text = NULL;
@@ -478,6 +500,8 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
         settle(a, &s.what);
         code = open_file(a, path, mode, hints, NULL);
     }
+    if (!code)
+        code = check_same(a, &s);
     wr_free(text);
     if (code) {
         wr_blame(code, path);
@@ -487,6 +511,16 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
     }
     *out = a;
     return 0;
+}
+
+/* Who replaces it again and again while it is opened is waited for no longer than this. */
+int wr_array_open(wr_world *world, const char *path, int mode, const char *hints, weir_array **out)
+{
+    enum { TRIES = 4 };
+    int code = WEIR_EDISAGREE;
+    for (int i = 0; i < TRIES && code == WEIR_EDISAGREE; i++)
+        code = open_once(world, path, mode, hints, out);
+    return code;
 }
 
 int wr_array_agree(weir_array *a, int code)

@@ -70,7 +70,8 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
                                   .log = &w->log,
                                   .budget = &w->budget,
                                   .trace = w->trace,
-                                  .members = how->members};
+                                  .members = how->members,
+                                  .folder = how->folder};
     /* a write may have to read first */
     int flags = (mode & WEIR_READ ? WR_OPEN_READ : 0) | (mode & WEIR_WRITE ? WR_OPEN_WRITE : 0) |
                 (mode & WEIR_CREATE ? WR_OPEN_CREATE : 0) |

@@ -8,7 +8,7 @@ extern const wr_storage_ops wr_posix_ops, wr_pool_ops, wr_uring_ops, wr_mem_ops,
 extern const wr_storage_ops wr_fault_ops, wr_trace_ops;
 
 /* Members seen as one file; chosen by options, not by name, and so in no table. */
-int wr_joined_open(wr_storage *s, int flags, const wr_members *members);
+int wr_joined_open(wr_storage *s, int flags, const wr_storage_options *options);
 
 /* The file at `path`, which s->path is the user's name of. */
 int wr_posix_open_at(wr_storage *s, const char *path, int flags);

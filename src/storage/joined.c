@@ -145,7 +145,7 @@ static const wr_storage_ops ops = {
     .locate = locate,
 };
 
-int wr_joined_open(wr_storage *s, int flags, const wr_members *members)
+int wr_joined_open(wr_storage *s, int flags, const wr_storage_options *options)
 {
     if (flags & ~(WR_OPEN_READ | WR_OPEN_WRITE)) {
         wr_fail(WEIR_EINVAL, "files joined to one cannot be created or truncated");
@@ -156,7 +156,7 @@ int wr_joined_open(wr_storage *s, int flags, const wr_members *members)
     if (!p)
         return WEIR_ENOMEM;
     *p = (state){.spread = {.begin = begin, .end = end}};
-    int code = wr_member_files_init(&p->files, s, flags, members);
+    int code = wr_member_files_init(&p->files, s, flags, options);
     if (code) {
         wr_free(p);
         return code;

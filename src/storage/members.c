@@ -2,13 +2,38 @@
 #include "storage/members.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arith.h"
 #include "storage/backends.h"
 #include "storage/lock.h"
 
-static int lay_out(wr_member_files *all, const wr_members *members)
+/* What of a path is to be found in the folder; all of it if it leads elsewhere. */
+static const char *name_in(const char *folder, const char *path)
+{
+    const size_t length = folder ? strlen(folder) : 0;
+    if (!length || strncmp(path, folder, length) != 0 ||
+        (path[length] != '/' && folder[length - 1] != '/'))
+        return path;
+    return path + length + strspn(path + length, "/");
+}
+
+static int open_folder(wr_member_files *all, const char *folder, wr_storage_facts *facts)
+{
+    struct stat status;
+    do
+        all->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (all->folder < 0 && errno == EINTR);
+    if (all->folder < 0 || fstat(all->folder, &status))
+        return wr_fail_system(errno, folder, -1, "open");
+    facts->identity = (int64_t)status.st_ino;
+    return 0;
+}
+
+static int lay_out(wr_member_files *all, const wr_members *members, const char *folder)
 {
     char *path = all->paths;
     for (int64_t i = 0; i < all->count; i++) {
@@ -22,26 +47,34 @@ static int lay_out(wr_member_files *all, const wr_members *members)
             !wr_add(all->size, given->bytes, &all->size))
             return wr_fail(WEIR_ERANGE, "members of too many bytes");
         path = stpcpy(path, given->path) + 1;
+        all->member[i].name = name_in(folder, all->member[i].path);
     }
     return 0;
 }
 
-int wr_member_files_init(wr_member_files *all, const wr_storage *s, int flags,
-                         const wr_members *members)
+int wr_member_files_init(wr_member_files *all, wr_storage *s, int flags,
+                         const wr_storage_options *options)
 {
+    const wr_members *members = options->members;
+    const char *folder = s->tunables->storage.which == WR_STORAGE_MEM ? NULL : options->folder;
     *all = (wr_member_files){.count = members->count,
+                             .folder = -1,
                              .flags = flags,
                              .tunables = *s->tunables,
                              .options = {.log = s->log, .budget = s->budget},
                              .mutex = PTHREAD_MUTEX_INITIALIZER};
     all->tunables.fault = (wr_choice){WR_FAULT_NONE, 0};
+    if (folder && all->tunables.storage.which == WR_STORAGE_STRIPED)
+        all->tunables.storage.which = WR_STORAGE_AUTO;
     all->options.tunables = &all->tunables;
     int64_t length = 0;
     for (int i = 0; i < members->count; i++)
         length += (int64_t)strlen(members->member[i].path) + 1;
     all->member = wr_alloc_array(all->count, sizeof *all->member);
     all->paths = wr_alloc(length);
-    int code = all->member && all->paths ? lay_out(all, members) : WEIR_ENOMEM;
+    int code = all->member && all->paths ? lay_out(all, members, folder) : WEIR_ENOMEM;
+    if (!code && folder)
+        code = open_folder(all, folder, &s->facts);
     if (code)
         wr_member_files_release(all);
     return code;
@@ -61,6 +94,8 @@ int wr_member_files_release(wr_member_files *all)
 {
     while (all->opened)
         close_one(all, all->opened - 1);
+    if (all->folder >= 0)
+        close(all->folder);
     pthread_mutex_destroy(&all->mutex);
     wr_free(all->open);
     wr_free(all->paths);
@@ -113,6 +148,18 @@ static bool lacks_descriptors(void)
 }
 
 /* Called with the mutex held. */
+static int open_storage(wr_member_files *all, wr_member_file *m)
+{
+    const wr_origin in_folder = {.file = -1, .folder = all->folder, .name = m->name};
+    wr_storage_options options = all->options;
+    if (all->folder >= 0) {
+        options.origin = &in_folder;
+        options.as_it_is = true; /* members of a folder are never striped */
+    }
+    return wr_storage_open(m->path, all->flags, &options, &m->storage);
+}
+
+/* Called with the mutex held. */
 static int open_one(wr_member_files *all, wr_member_file *m)
 {
     int code = wr_grow((void **)&all->open, &all->room, all->opened + 1, sizeof(wr_member_file *));
@@ -120,7 +167,7 @@ static int open_one(wr_member_files *all, wr_member_file *m)
         return code;
     make_room(all, WR_MEMBERS_OPEN - 1);
     do
-        code = wr_storage_open(m->path, all->flags, &all->options, &m->storage);
+        code = open_storage(all, m);
     while (code && lacks_descriptors() && close_idle(all));
     if (code)
         return code;

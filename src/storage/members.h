@@ -13,7 +13,7 @@
 enum { WR_MEMBERS_OPEN = 64 };
 
 typedef struct wr_member_file {
-    const char *path;
+    const char *path, *name; /* for people; from the folder on */
     int64_t skip, bytes;
     int64_t start;       /* where its bytes begin in the whole */
     bool unsynced;       /* written since the latest sync */
@@ -27,6 +27,7 @@ typedef struct wr_member_files {
     int64_t count, size; /* bytes of all together */
     wr_member_file *member;
     char *paths;
+    int folder; /* a descriptor, or -1 */
     int flags;
     wr_tunables tunables; /* the storage's, without faults */
     wr_storage_options options;
@@ -37,9 +38,10 @@ typedef struct wr_member_files {
     weir_error failed; /* the first failure to close a file; code 0: none */
 } wr_member_files;
 
-/* Copies the members and their paths, about 100 bytes each. */
-int wr_member_files_init(wr_member_files *all, const wr_storage *s, int flags,
-                         const wr_members *members);
+/* Copies the members and their paths, about 100 bytes each, and opens their folder, which is what
+ * tells the storage from others. */
+int wr_member_files_init(wr_member_files *all, wr_storage *s, int flags,
+                         const wr_storage_options *options);
 
 /* Closes all. Returns 0 or an errno: of all->failed, too. */
 int wr_member_files_release(wr_member_files *all);

@@ -123,7 +123,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
         return WEIR_ENOMEM;
     int code = (s->ranges = wr_range_table_new()) ? 0 : WEIR_ENOMEM;
     if (!code)
-        code = options->members ? wr_joined_open(s, flags, options->members)
+        code = options->members ? wr_joined_open(s, flags, options)
                                 : open_backend(s, flags, !options->as_it_is);
     s->origin = NULL;
     if (code) {

@@ -152,6 +152,8 @@ typedef struct wr_storage_options {
     wr_budget *budget;
     wr_trace *trace;
     const wr_members *members; /* NULL: path is one file; borrowed while opening */
+    const char *folder;        /* of members: opened at once, and those below it are found from
+                                * there, whatever its name leads to by then; NULL: by their paths */
     const wr_origin *origin; /* NULL: found by path; borrowed while opening; not for mem, striped */
     bool as_it_is;           /* the file is not looked at: it may look like a description */
 } wr_storage_options;
@@ -167,7 +169,8 @@ extern const wr_storage_ops *const wr_storage_backends[];
  *
  * With members, these files are seen as one of constant size, one behind the other, and `path` is
  * only its name. Each is opened when it is first needed, so that its errors come as late; they name
- * the member and the offset there. Flags that create or truncate are WEIR_EINVAL. */
+ * the member and the offset there. One that is gone by then is an error, and no other takes its
+ * place if there is a folder. Flags that create or truncate are WEIR_EINVAL. */
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
 

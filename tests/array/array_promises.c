@@ -1,10 +1,12 @@
 /* What the interface promises where calls go wrong: ranks that ask for different things, copies
  * that fail, writes that are refused, folders that a failed creation has made, lists of nothing.
  * Ranks are threads. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "array/array.h"
@@ -177,6 +179,90 @@ static void keep_what_is_no_array(wr_world *w)
         unlink("letter.txt");
 }
 
+/* A set of more members than stay open, each filled with its number times `factor`. */
+enum { MEMBERS = 100 };
+
+static void make_members(wr_world *w, const char *path, int factor)
+{
+    weir_array_options replace = {.overwrite = 1};
+    weir_array_info set = {.type = WEIR_I4, .dimensions = 1, .shape = {MEMBERS}};
+    int memory[MEMBERS];
+    weir_array *a;
+    set.members = MEMBERS;
+    set.distribution.grid[0] = MEMBERS;
+    for (int i = 0; i < MEMBERS; i++)
+        memory[i] = i * factor;
+    CHECK(!wr_array_create(w, path, &set, &replace, NULL, &a));
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &whole, memory));
+    CHECK(!weir_array_close(a));
+}
+
+/* A set that is replaced under its readers is the old one to them, or gone: never some of both. */
+static void replace_under_readers(wr_world *w)
+{
+    weir_array *a, *b;
+    int memory[MEMBERS];
+    make_members(w, "replaced", 1);
+    CHECK(!wr_array_open(w, "replaced", WEIR_READ, NULL, &a));
+    for (int64_t i = 0; i < 10; i++) { /* these members stay open */
+        weir_array_section one = {.lo = &i, .hi = &(int64_t){i + 1}};
+        CHECK(!weir_array_read(a, &one, memory) && memory[0] == i);
+    }
+    make_members(w, "replaced", 1000);
+    for (int64_t i = 0; i < MEMBERS; i++) {
+        weir_array_section one = {.lo = &i, .hi = &(int64_t){i + 1}};
+        int code = weir_array_read(a, &one, memory);
+        CHECK(code == WEIR_ENOENT || (!code && memory[0] == i));
+        CHECK(!code || strstr(weir_error_last()->file, "/local-"));
+        CHECK(code || i < 10);
+    }
+    CHECK(!wr_array_open(w, "replaced", WEIR_READ, NULL, &b));
+    CHECK(!weir_array_read(b, &whole, memory) && memory[5] == 5000 && memory[99] == 99000);
+    CHECK(!weir_array_close(b));
+    CHECK(!weir_array_close(a));
+    CHECK(!wr_array_delete(w, "replaced"));
+}
+
+static void change_folder(wr_world *w, const char *folder)
+{
+    CHECK(!wr_agree(w->transport, 0, 0));
+    if (w->transport->rank == 0) /* ranks are threads: the folder is everybody's */
+        CHECK(!chdir(folder));
+    CHECK(!wr_agree(w->transport, 0, 0));
+}
+
+/* An open set is the same one wherever the program goes, to read and to write. */
+static void leave_for_another_folder(wr_world *w)
+{
+    weir_array *a;
+    int memory[MEMBERS];
+    const int64_t last[] = {MEMBERS - 1};
+    const weir_array_section end = {.lo = last};
+    if (w->transport->rank == 0)
+        CHECK(!mkdir("elsewhere", 0777));
+    CHECK(!wr_agree(w->transport, 0, 0));
+    make_members(w, "moving", 1);
+    make_members(w, "elsewhere/moving", 1000);
+    CHECK(!wr_array_open(w, "moving", WEIR_READ | WEIR_WRITE, NULL, &a));
+    change_folder(w, "elsewhere");
+    CHECK(!weir_array_read(a, &whole, memory) && memory[5] == 5 && memory[99] == 99);
+    CHECK(!wr_agree(w->transport, 0, 0));
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &end, &(int){-1}));
+    CHECK(!weir_array_sync(a));
+    CHECK(!weir_array_close(a));
+    CHECK(!wr_array_open(w, "moving", WEIR_READ, NULL, &a));
+    CHECK(!weir_array_read(a, &end, memory) && memory[0] == 99000);
+    CHECK(!weir_array_close(a));
+    CHECK(!wr_array_delete(w, "moving"));
+    change_folder(w, "..");
+    CHECK(!wr_array_open(w, "moving", WEIR_READ, NULL, &a));
+    CHECK(!weir_array_read(a, &end, memory) && memory[0] == -1);
+    CHECK(!weir_array_close(a));
+    CHECK(!wr_array_delete(w, "moving"));
+    if (w->transport->rank == 0)
+        CHECK(!rmdir("elsewhere"));
+}
+
 static void rank_body(wr_transport *t, void *user)
 {
     wr_world *w;
@@ -189,6 +275,54 @@ static void rank_body(wr_transport *t, void *user)
     lists_of_nothing(w);
     cache_sees_own_writes(w);
     keep_what_is_no_array(w);
+    replace_under_readers(w);
+    leave_for_another_folder(w);
+    wr_world_release(w);
+}
+
+/* In a process of its own: gives one name to two arrays in turn, until it is killed or alone. */
+static pid_t start_replacing(const char *name, const char *const made[2])
+{
+    char next[64];
+    snprintf(next, sizeof next, "%s.next", name);
+    const pid_t parent = getpid(), child = fork();
+    CHECK(child >= 0);
+    for (int i = 1; !child; i++) /* a rename to itself does nothing */
+        if (getppid() != parent || link(made[i % 2], next) || rename(next, name))
+            _exit(1);
+    return child;
+}
+
+/* An array that is replaced while it is opened is one or the other, not the header of one and the
+ * elements of the other. */
+static void open_while_replaced(wr_transport *t, void *user)
+{
+    static const char *const made[] = {"small.npy", "large.npy"}, name[] = "either.npy";
+    wr_world *w;
+    weir_array *a;
+    CHECK(!wr_world_open(t, user, &w));
+    for (int i = 0; i < 2; i++) {
+        int length = i ? 300 : 100;
+        weir_array_info info = {.type = WEIR_I4, .dimensions = 1, .shape = {length}};
+        weir_array_options fill = {.fill = &length};
+        CHECK(!wr_array_create(w, made[i], &info, &fill, NULL, &a) && !weir_array_close(a));
+    }
+    CHECK(!link(made[0], name));
+    pid_t child = start_replacing(name, made);
+    for (int i = 0; i < 2000; i++) {
+        int memory[300];
+        int code = wr_array_open(w, name, WEIR_READ, NULL, &a);
+        CHECK(!code || code == WEIR_EDISAGREE);
+        if (code)
+            continue;
+        int64_t length = weir_array_get_info(a)->shape[0];
+        CHECK(!weir_array_read(a, &whole, memory));
+        CHECK(memory[0] == length && memory[length - 1] == length);
+        CHECK(!weir_array_close(a));
+    }
+    CHECK(!kill(child, SIGKILL) && waitpid(child, &(int){0}, 0) == child);
+    CHECK(!unlink(name) && !unlink(made[0]) && !unlink(made[1]));
+    unlink("either.npy.next");
     wr_world_release(w);
 }
 
@@ -196,6 +330,7 @@ int main(void)
 {
     wr_tunables tunables;
     wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(1, &tunables, open_while_replaced, &tunables));
     for (int per_node = 0; per_node < 3; per_node++) {
         check_within(60);
         tunables.ranks_per_node = per_node;

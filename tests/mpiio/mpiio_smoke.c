@@ -193,8 +193,8 @@ static void test_late_hints(const char *path)
 {
     static const char *const backends[] = {"weir_storage=pool;weir_io_threads=2",
                                            "weir_storage=uring;weir_io_depth=4"};
-    enum { BYTES = 48 << 20 };
-    char *memory = calloc(1, BYTES);
+    enum { LARGE = 48 << 20 };
+    char *memory = calloc(1, LARGE);
     for (int i = 0; i < 2; i++) {
         MPI_File fh;
         MPI_Info info = door_info(backends[i]);
@@ -205,8 +205,8 @@ static void test_late_hints(const char *path)
         MPI_Info_free(&info);
         CHECK(!strcmp(door_hint(fh, "weir_io_threads"), i ? "4" : "2"));
         CHECK(!strcmp(door_hint(fh, "weir_storage"), i ? "uring" : "pool"));
-        CHECK_OK(MPI_File_write_at(fh, 0, memory, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
-        CHECK_OK(MPI_File_read_at(fh, 0, memory, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_File_write_at(fh, 0, memory, LARGE, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_File_read_at(fh, 0, memory, LARGE, MPI_BYTE, MPI_STATUS_IGNORE));
         close_file(&fh);
     }
     free(memory);
