@@ -2,9 +2,11 @@
 #include "array/array.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "array/array_names.h"
 #include "array/block_cache.h"
@@ -388,25 +390,41 @@ typedef struct sight {
     wr_description what;
 } sight;
 
-static int look(const char *path, sight *s, char **text)
+/* Reads the header of the file, or the description in the folder, that `where` leads to; errors are
+ * about `path`. */
+static int look_at(const char *where, const char *path, sight *s, char **text)
 {
-    char json[WR_PATH];
+    char json[WR_PATH], named[WR_PATH];
+    int code = s->set ? wr_path_join(where, "array.json", json, sizeof json) : 0;
+    if (!code && s->set)
+        code = wr_path_join(path, "array.json", named, sizeof named);
+    if (code)
+        return code;
+    code = s->set ? wr_path_read(json, WR_SET_LONGEST, text, &s->length)
+                  : wr_npy_look(where, &s->what);
+    s->length++;
+    if (code == WEIR_ENOENT && s->set)
+        wr_fail(code = WEIR_EFORMAT, "a folder without array.json is no array");
+    else if (s->set && code)
+        path = named;
+    if (code)
+        wr_error_note_file(path, weir_error_last()->offset);
+    return code;
+}
+
+/* What has the name now stays open as *held until the array is: so it is known whether that is the
+ * same, whoever replaces it meanwhile. */
+static int look(const char *path, sight *s, char **text, int *held)
+{
+    char where[40];
     struct stat status;
-    if (stat(path, &status))
+    *held = open(path, O_PATH | O_CLOEXEC);
+    if (*held < 0 || fstat(*held, &status))
         return wr_fail_system(errno, path, -1, "look at");
     s->set = S_ISDIR(status.st_mode);
     s->identity = (int64_t)status.st_ino;
-    if (!s->set)
-        return wr_npy_look(path, &s->what);
-    int code = code = wr_path_join(path, "array.json", json, sizeof json);
-    if (!code)
-        code = wr_path_read(json, WR_SET_LONGEST, text, &s->length);
-    if (code == WEIR_ENOENT) {
-        wr_fail(code = WEIR_EFORMAT, "a folder without array.json is no array");
-        wr_error_note_file(path, -1);
-    }
-    s->length++;
-    return code;
+    snprintf(where, sizeof where, "/proc/self/fd/%d", *held);
+    return look_at(access(where, F_OK) ? path : where, path, s, text);
 }
 
 /* [collective] The description of a set reaches all. */
@@ -482,6 +500,7 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
 {
     sight s = {0};
     char *text = NULL;
+    int held = -1;
     weir_array *a = new_array(world, path);
     int code = a ? 0 : WEIR_ENOMEM;
     if (!code && mode != WEIR_READ && mode != (WEIR_READ | WEIR_WRITE))
@@ -490,7 +509,7 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
     if (!code && !*path)
         code = wr_fail(WEIR_EINVAL, "no name for an array");
     if (!code && world->transport->rank == 0)
-        code = look(path, &s, &text);
+        code = look(path, &s, &text, &held);
     code = wr_council_agree(&world->council, code);
     if (!code)
         code = wr_council_tell(&world->council, &s, sizeof s);
@@ -502,6 +521,8 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
     }
     if (!code)
         code = check_same(a, &s);
+    if (held >= 0)
+        close(held);
     wr_free(text);
     if (code) {
         wr_blame(code, path);
