@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -211,6 +212,63 @@ static void test_late_hints(const char *path)
     }
     free(memory);
     CHECK_OK(MPI_File_delete(path, MPI_INFO_NULL));
+}
+
+static bool is_there(const char *path)
+{
+    return !access(path, F_OK);
+}
+
+static void put_empty(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    CHECK(f && !fclose(f));
+}
+
+/* MPI_MODE_DELETE_ON_CLOSE removes the file that was opened, in the folder where it was, and no
+ * other that has its name. */
+static void test_delete_elsewhere(const char *path, const char *hints)
+{
+    char folder[200], other[450], kept[200], look[300];
+    snprintf(kept, sizeof kept, "%s-kept", path);
+    snprintf(look, sizeof look, "! ls %s.weir-* >/dev/null 2>&1", path); /* parts */
+    snprintf(folder, sizeof folder, "%s-folder", path);
+    snprintf(other, sizeof other, "%s/%s", folder, path);
+    if (door_rank == 0) {
+        CHECK(!mkdir(folder, 0777));
+        put_empty(other);
+    }
+    for (int replaced = 0; replaced < 2; replaced++) {
+        MPI_File fh;
+        MPI_Info info = door_info(hints);
+        CHECK_OK(
+            MPI_File_open(MPI_COMM_WORLD, path, everything | MPI_MODE_DELETE_ON_CLOSE, info, &fh));
+        MPI_Info_free(&info);
+        CHECK_OK(MPI_File_write_at_all(fh, 0, "data", 4, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (!replaced) {
+            CHECK(!chdir(folder));
+        } else if (door_rank == 0) {
+            CHECK(!rename(path, kept));
+            put_empty(path);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (!replaced) {
+            CHECK_OK(MPI_File_close(&fh));
+        } else {
+            int code = CHECK_CLASS(MPI_File_close(&fh), MPI_ERR_NO_SUCH_FILE);
+            door_check_text(code, path, "left alone");
+        }
+        CHECK(replaced || !chdir(".."));
+        CHECK(is_there(other) && is_there(path) == replaced);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (door_rank == 0) {
+        CHECK(!unlink(other) && !rmdir(folder) && !unlink(path));
+        CHECK_OK(MPI_File_delete(kept, MPI_INFO_NULL));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(system(look) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void check_named(MPI_Datatype type, MPI_Datatype wanted)
@@ -456,6 +514,8 @@ int main(int argc, char **argv)
     test_aggregator_hints(path);
     test_view_hints(path);
     test_hint_file(path);
+    test_delete_elsewhere(door_path("delete"), "");
+    test_delete_elsewhere(door_path("delete"), "weir_storage=striped;weir_disks=.:.");
     if (door_rank == 0)
         test_late_hints(door_path("late"));
     test_views(path);

@@ -10,6 +10,7 @@
 
 #include "file/file.h"
 #include "front/mpiio/types.h"
+#include "storage/file_name.h"
 
 /* What a user's error handler calls, in the language it was made in. */
 enum wr_language { WR_LANGUAGE_C, WR_LANGUAGE_FORTRAN, WR_LANGUAGE_CXX };
@@ -30,6 +31,7 @@ typedef struct wr_door {
     struct wr_door *next; /* of those that are closed */
     weir_file *file;
     char *path;
+    wr_file_name name; /* on rank 0 with MPI_MODE_DELETE_ON_CLOSE */
     int amode;
     int fortran; /* its number there, or 0 */
     MPI_Group group;

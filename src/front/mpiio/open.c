@@ -86,6 +86,7 @@ static int mode_of(int amode)
 static int furnish(wr_door *door, MPI_Comm comm, const char *path, int amode, MPI_Info info)
 {
     *door = (wr_door){.amode = amode,
+                      .name = wr_file_name_none,
                       .etype = MPI_DATATYPE_NULL,
                       .filetype = MPI_DATATYPE_NULL,
                       .group = MPI_GROUP_NULL,
@@ -118,6 +119,7 @@ static void dismantle(wr_door *door)
         PMPI_Group_free(&door->group);
     if (alive && door->info != MPI_INFO_NULL)
         PMPI_Info_free(&door->info);
+    wr_file_name_close(&door->name);
     wr_free(door->path);
     wr_door_number(door, false);
     wr_tokens_forget(door);
@@ -178,6 +180,8 @@ static int open_file(MPI_Comm comm, const char *name, int amode, MPI_Info info, 
     if (!code && door) {
         door->file = file;
         announce(world);
+        if (amode & MPI_MODE_DELETE_ON_CLOSE && world->transport->rank == 0)
+            wr_file_name_open(&door->name, door->path, file->port.storage);
         code = amode & MPI_MODE_APPEND ? append_position(door) : 0;
         if (code)
             weir_file_close(door->file);
@@ -222,7 +226,7 @@ static int remove_file(wr_door *door)
         return 0;
     wr_port_settle(port);
     if (port->world->transport->rank == 0)
-        code = wr_storage_remove(door->path);
+        code = wr_file_name_remove(&door->name, port->storage);
     return wr_council_agree(&port->channel, code);
 }
 
