@@ -2,8 +2,8 @@
  *
  * The system tells of that by a signal, SIGBUS, which would end the program. One handler for all
  * threads, put there by the first guarded call, leaves a guarded call that met it; any other SIGBUS
- * goes to whoever had it before, as if we had never been there. A program that sets a handler of its
- * own later keeps it: from then on nothing is guarded, and callers do without such memory. */
+ * goes to whoever had it before, as if we had never been there. A program that sets a handler of
+ * its own later keeps it: from then on nothing is guarded, and callers do without such memory. */
 #ifndef WR_BASE_GUARD_H
 #define WR_BASE_GUARD_H
 

@@ -65,7 +65,8 @@ int wr_file_settle(weir_file *file);
 /* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */
 int wr_file_preallocate(weir_file *file, int64_t size);
 
-/* [collective] Takes other hints, as open does, but for those of storage. A rank comes with `code` != 0 if it cannot. */
+/* [collective] Takes other hints, as open does, but for those of storage. A rank comes with `code`
+ * != 0 if it cannot. */
 int wr_file_set_hints(weir_file *file, const char *hints, int code);
 
 static inline wr_access_request wr_request_of(enum wr_direction direction,

@@ -2,8 +2,8 @@
  * it: no system call, and no copy but the caller's own.
  *
  * Pages are asked for first, in a way that can fail and is faster than touching them (wr_map_hold).
- * They count as held until they are given up, which bounds how long. What vanishes meanwhile, because
- * somebody cuts the file, is met only within wr_map_read. */
+ * They count as held until they are given up, which bounds how long. What vanishes meanwhile,
+ * because somebody cuts the file, is met only within wr_map_read. */
 #ifndef WR_STORAGE_MAP_H
 #define WR_STORAGE_MAP_H
 

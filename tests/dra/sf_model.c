@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -205,6 +206,30 @@ static void test_groups(void)
     GA_Pgroup_destroy(group);
 }
 
+/* A file is opened again and removed where it was created, whatever folder the program is in. */
+static void test_folders(void)
+{
+    int handle, id, got = -1;
+    if (rank == 0)
+        CHECK(!mkdir("sf_folder", 0777));
+    GA_Sync();
+    CHECK_EQUAL(SF_Create("sf_moved", 0, 0, 0, &handle), 0);
+    CHECK_EQUAL(SF_Write(handle, rank * 4, 4, (char *)&rank, &id), 0);
+    CHECK_EQUAL(SF_Wait(&id), 0);
+    CHECK_EQUAL(SF_Close(handle), 0);
+    CHECK(!chdir("sf_folder"));
+    CHECK_EQUAL(SF_Open(handle), 0);
+    CHECK_EQUAL(SF_Read(handle, rank * 4, 4, (char *)&got, &id), 0);
+    CHECK_EQUAL(SF_Wait(&id), 0);
+    CHECK_EQUAL(got, rank);
+    CHECK_EQUAL(SF_Destroy(handle), 0);
+    CHECK(!chdir(".."));
+    CHECK_EQUAL(system("! ls sf_moved.* sf_folder/* >/dev/null 2>&1"), 0);
+    GA_Sync();
+    if (rank == 0)
+        CHECK(!rmdir("sf_folder"));
+}
+
 int main(int count, char **words)
 {
     MPI_Init(&count, &words);
@@ -223,6 +248,7 @@ int main(int count, char **words)
     if (ranks <= 2) /* each is several collective calls, slow where ranks share cores */
         test_many();
     test_groups();
+    test_folders();
     check_within(0);
     GA_Terminate();
     MPI_Finalize();

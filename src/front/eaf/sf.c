@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "front/eaf/eaf_names.h"
 #include "front/eaf/io_code.h"
@@ -120,13 +121,16 @@ static int agree_on_place(MPI_Comm comm)
     return ends[0];
 }
 
-/* NULL: no memory for it, or none for the name already. */
+/* From the root: it is opened again and removed later, when the program may be in another folder.
+ * NULL: no memory for it, or none for the name already. */
 static char *path_of(const char *name, int suffix)
 {
-    size_t size = name ? strlen(name) + 16 : 0;
+    char *here = name && *name != '/' ? getcwd(NULL, 0) : NULL;
+    size_t size = name ? (here ? strlen(here) : 0) + strlen(name) + 16 : 0;
     char *path = name ? malloc(size) : NULL;
     if (path)
-        snprintf(path, size, "%s.%d", name, suffix);
+        snprintf(path, size, "%s%s%s.%d", here ? here : "", here ? "/" : "", name, suffix);
+    free(here);
     return path;
 }
 
