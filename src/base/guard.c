@@ -34,7 +34,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
     atomic_store(&state, GIVEN_UP);
     sigaction(number, &before, NULL);
     if (sent)
-        raise(number);
+        pthread_kill(pthread_self(), number);
 }
 
 static bool is_ours(const struct sigaction *a)

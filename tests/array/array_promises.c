@@ -287,10 +287,11 @@ static pid_t start_replacing(const char *name, const char *const made[2])
     snprintf(next, sizeof next, "%s.next", name);
     const pid_t parent = getpid(), child = fork();
     CHECK(child >= 0);
-    for (int i = 1; !child; i++) /* a rename to itself does nothing */
+    if (child)
+        return child;
+    for (int i = 1;; i++) /* a rename to itself does nothing */
         if (getppid() != parent || link(made[i % 2], next) || rename(next, name))
             _exit(1);
-    return child;
 }
 
 /* An array that is replaced while it is opened is one or the other, not the header of one and the

@@ -407,7 +407,7 @@ static void test_mem_is_shared_by_name(void)
 static void test_tunables_change(void)
 {
     static const char *const hints[] = {"storage=posix", "storage=pool;io_threads=2",
-                                        "storage=uring;io_depth=4", "storage=" STRIPED};
+                                        "storage=uring;io_depth=4", ("storage=" STRIPED)};
     enum { BYTES = 24 << 20 };
     char *memory = calloc(1, BYTES);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
