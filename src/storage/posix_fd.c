@@ -74,12 +74,13 @@ static int system_flags(int flags)
            (flags & WR_OPEN_EXCLUSIVE ? O_EXCL : 0) | (flags & WR_OPEN_TRUNCATE ? O_TRUNC : 0);
 }
 
-/* Interrupted only where opening waits: network file systems. */
+/* Interrupted only where opening waits: network file systems. The thread sanitizer follows the
+ * descriptors of open, not those of openat. */
 static int open_file(int folder, const char *path, int flags)
 {
     int fd;
     do
-        fd = openat(folder, path, flags, 0666);
+        fd = folder == AT_FDCWD ? open(path, flags, 0666) : openat(folder, path, flags, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
