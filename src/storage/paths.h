@@ -1,41 +1,21 @@
-/* Names of files and folders, and whole small files: what there is to do besides transfers.
- *
- * Every failure carries the path and errno. Nothing here keeps anything open. */
+/* Paths: their parts, and what there is to do with files and folders by them, as from an open
+ * folder (folder.h). Every failure carries the path and errno. Nothing here keeps anything open. */
 #ifndef WR_STORAGE_PATHS_H
 #define WR_STORAGE_PATHS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { WR_PATH = 4096 }; /* the system's longest path, with its end */
+#include "storage/folder.h"
 
 /* Whether there is something of that name, if only a link that leads nowhere. */
 int wr_path_exists(const char *path, bool *exists);
 
-/* `replace`: a file takes the place of a file. Otherwise WEIR_EEXIST if `to` is there, for folders
- * too; where the file system cannot look and rename at once, two renames of folders to one name may
- * both succeed. */
-int wr_path_rename(const char *from, const char *to, bool replace);
-
-/* Both are there, and each gets the other's name at once. WEIR_EUNSUPPORTED where the file system
- * cannot. */
-int wr_path_exchange(const char *a, const char *b);
-
 /* Whether it is a folder; it must be there. */
 int wr_path_is_folder(const char *path, bool *folder);
 
-/* A file or an empty folder: WEIR_ENOENT if there is none, WEIR_EEXIST if it is not empty. */
+/* As the functions of wr_folder. */
+int wr_path_rename(const char *from, const char *to, bool replace);
 int wr_path_remove(const char *path);
-
-/* WEIR_EEXIST if it is there and `exclusive`, or is not a folder. */
 int wr_path_make_folder(const char *path, bool exclusive);
-
-/* A whole file, with a NUL behind its *length bytes; the caller's to wr_free. A file of more than
- * `most` bytes, or one that is not regular, is WEIR_EFORMAT. Takes the file's size and a byte. */
 int wr_path_read(const char *path, int64_t most, char **text, int64_t *length);
-
-/* The first `most` bytes of a file, or all *got that there are, and its size. A file that is not
- * regular is WEIR_EFORMAT. */
 int wr_path_head(const char *path, int64_t most, char *out, int64_t *got, int64_t *size);
 
 /* A whole file, in stable storage when this returns (its name is not: wr_path_sync_folder). Not

@@ -195,7 +195,9 @@ static void remove_parts(const wr_stripes *x, int64_t count)
 static int publish(const char *path, uint64_t id, const char *text)
 {
     char made[WR_PATH];
-    int length = snprintf(made, sizeof made, "%s.weir-%016llx", path, (unsigned long long)id);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int length = snprintf(made, sizeof made, "%.*s%.*s.weir-%016llx", (int)(name - path), path,
+                          STEM, name, (unsigned long long)id);
     if (length < 0 || length >= WR_PATH)
         return wr_fail_system(ENAMETOOLONG, path, -1, "create");
     int code = wr_path_write(made, text, (int64_t)strlen(text), true);
@@ -250,7 +252,12 @@ int wr_stripes_make(const char *path, const wr_tunables *t)
 int wr_stripes_remove(const char *path)
 {
     wr_stripes x;
-    int code = wr_stripes_read(path, &x);
+    wr_folder_entry found;
+    int code = wr_folder_look(&wr_folder_here, path, false, &found);
+    if (!code && found.kind == WR_ENTRY_LINK) /* the file is somebody else's */
+        return wr_path_remove(path);
+    if (!code)
+        code = wr_stripes_read(path, &x);
     if (code)
         return code;
     if (unlink(path)) {

@@ -43,8 +43,8 @@ int wr_stripes_make(const char *path, const wr_tunables *tunables);
 int wr_stripes_read(const char *path, wr_stripes *out);
 void wr_stripes_release(wr_stripes *stripes);
 
-/* Removes the description at `path`, then the parts that are there. Where the name cannot be
- * removed nothing is; a part that cannot be is named by the error, and left. */
+/* Removes the description at `path`, then the parts that are there; of a link only itself. Where
+ * the name cannot be removed nothing is; a part that cannot be is named by the error, and left. */
 int wr_stripes_remove(const char *path);
 
 /* Bytes of part i in a file of `size` bytes. */

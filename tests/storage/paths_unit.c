@@ -94,11 +94,11 @@ static void test_read_write(void)
     CHECK_EQUAL(wr_path_read(path, 5, &text, &length), WEIR_ENOMEM);
     CHECK_EQUAL(truncate(path, INT64_C(1) << 40), 0); /* takes no memory for that */
     CHECK_FAILS(wr_path_read(path, 1 << 20, &text, &length), WEIR_EFORMAT, "at most");
-    CHECK_FAILS(wr_path_read(home, 100, &text, &length), WEIR_EFORMAT, "not a file");
+    CHECK_FAILS(wr_path_read(home, 100, &text, &length), WEIR_EFORMAT, "no regular file");
     CHECK_FAILS(wr_path_write(in_home("no/text"), "", 0, false), WEIR_ENOENT, "create");
     CHECK_EQUAL(wr_path_remove(path), 0);
     CHECK_EQUAL(mkfifo(path, 0666), 0);
-    CHECK_FAILS(wr_path_read(path, 100, &text, &length), WEIR_EFORMAT, "not a file");
+    CHECK_FAILS(wr_path_read(path, 100, &text, &length), WEIR_EFORMAT, "no regular file");
     CHECK_EQUAL(wr_path_remove(path), 0);
 }
 

@@ -475,6 +475,22 @@ static void test_full_disk(void)
     check_clean();
 }
 
+/* A name as long as names can be; and a link, of which nothing goes but itself. */
+static void test_names(void)
+{
+    char longest[256], bytes[10] = "123456789";
+    opened o;
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    open_well(&o, longest, FRESH, hints);
+    write_at(&o, 0, bytes, sizeof bytes);
+    close_well(&o);
+    CHECK(!symlink(longest, "link"));
+    CHECK_EQUAL(wr_storage_remove("link"), 0);
+    CHECK_EQUAL(get_file(longest, hints, bytes, sizeof bytes), (int64_t)sizeof bytes);
+    remove_well(longest);
+}
+
 int main(void)
 {
     rng r = {test_seed()};
@@ -493,6 +509,7 @@ int main(void)
     test_nested();
     test_race();
     test_full_disk();
+    test_names();
     remove_disks();
     return 0;
 }
