@@ -60,24 +60,27 @@ typedef struct weir_array_info {
 
 /* For a new array; all-zero is fine. */
 typedef struct weir_array_options {
-    int overwrite;           /* 1: an array of that name is replaced, once the new one is whole */
+    int overwrite;           /* 1: an array of that name is replaced, once the new one is whole; it
+                                keeps owner and permissions, as far as the process may */
     const void *fill;        /* what elements are until they are written; NULL: zeros */
     int disks;               /* local arrays only: logical disks, */
-    const char *const *disk; /* folders, relative to the array's */
+    const char *const *disk; /* folders, relative to the array's; of a set that is replaced, only
+                                what is in its folder or on these disks is removed */
     const int *map;          /* and for each local array its disk; NULL: round-robin */
 } weir_array_options;
 
 /* weir_array_create and weir_array_open are in weir.h, because they take a communicator. */
 
 /* Waits for everything started; a new array gets its name now, if no write to it has failed on any
- * rank. Otherwise an error says where what there is can be found. The array is not used after it,
- * whatever it returns. [collective] */
+ * rank, and, unless durable=disable, it is on stable storage. Otherwise an error says where what
+ * there is can be found. The array is not used after it, whatever it returns. [collective] */
 WEIR_API int weir_array_close(weir_array *array);
 
 /* The same, but of a new array nothing is left. [collective] */
 WEIR_API int weir_array_discard(weir_array *array);
 
-/* Everything written before is on stable storage. [collective] */
+/* Everything written before is on stable storage, by whatever rank: of a set all local arrays.
+ * [collective] */
 WEIR_API int weir_array_sync(weir_array *array);
 
 /* Borrowed until the array is closed. [local] */

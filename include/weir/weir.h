@@ -36,7 +36,9 @@ WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const cha
 /* Creates an array on all ranks of `comm`: a .npy file, or, where info->members is not 0, a folder
  * with a local array for each place of the grid. It is written under another name beside `path`,
  * and gets its own when it is closed. `options` may be NULL. WEIR_EEXIST if there is something of
- * that name that must not be replaced. [collective] */
+ * that name that must not be replaced: no array, or one that holds more than its own, or has local
+ * arrays on disks that are neither in the options nor in WEIR_DISKS. A link is replaced itself.
+ * [collective] */
 WEIR_API int weir_array_create(MPI_Comm comm, const char *path, const weir_array_info *info,
                                const weir_array_options *options, const char *hints,
                                weir_array **out);
@@ -46,8 +48,9 @@ WEIR_API int weir_array_create(MPI_Comm comm, const char *path, const weir_array
 WEIR_API int weir_array_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                              weir_array **out);
 
-/* Removes an array that nobody has open, its local arrays included, wherever they are. WEIR_ENOENT
- * if there is none; a folder that is no array is left alone, with WEIR_EEXIST. [collective] */
+/* Removes an array that nobody has open, its local arrays included; of a link only itself.
+ * WEIR_ENOENT if there is none. WEIR_EEXIST, and nothing is removed, if it is no array, holds more
+ * than its own, or has local arrays on disks that WEIR_DISKS does not name. [collective] */
 WEIR_API int weir_array_remove(MPI_Comm comm, const char *path);
 
 /* Moves operations in flight that nothing else moves: with progress=poll, or where a thread may not

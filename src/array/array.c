@@ -37,6 +37,7 @@ static weir_array *new_array(wr_world *world, const char *path)
     if (!a)
         return NULL;
     memset(a, 0, sizeof *a);
+    a->inside.fd = -1;
     a->users = 1;
     a->path = copy_text(path);
     if (!a->path) {
@@ -55,6 +56,10 @@ void wr_array_leave(weir_array *a)
     wr_block_cache_free(a->cache);
     wr_set_release(&a->set);
     wr_free(a->start);
+    wr_folder_close(&a->inside);
+    if (a->site)
+        wr_site_close(a->site);
+    wr_free(a->site);
     wr_free(a->path);
     wr_free(a->made);
     wr_free(a);
@@ -148,6 +153,8 @@ static int open_members(weir_array *a, const char *path, int mode, const char *h
         code = a->start
                    ? wr_set_members(path, &a->set, skip ? skip : own, &memory, a->start, &members)
                    : WEIR_ENOMEM;
+    if (!code && a->inside.fd < 0)
+        code = wr_folder_open(&wr_folder_here, path, &a->inside);
     code = wr_council_agree(&a->world->council, code);
     if (!code)
         code = open_file(a, path, mode, hints, &members);
@@ -205,58 +212,92 @@ static int describe_set(const weir_array_info *info, const weir_array_options *o
     return code;
 }
 
+/* Disks that the caller of this call names: the new set's, and those of the environment. */
+static wr_named_disks named_disks(const weir_array *a)
+{
+    return (wr_named_disks){
+        .count = a->set.disks, .disk = a->set.disk, .list = a->world->tunables.disks};
+}
+
 /* What rank 0 tells of a new array. */
 typedef struct birth {
     char made[WR_PATH];
     char name[WR_SET_NAME]; /* of members */
+    bool owned;
+    wr_owner owner; /* if owned */
 } birth;
 
-/* Rank 0: a name, and the file or the folder of that name. */
-static int give_birth(weir_array *a, const wr_description *d, birth *b)
+/* Rank 0: the folder of a new set, and what is in it but for the members. */
+static int make_set(weir_array *a)
 {
-    char tag[WR_TAG];
-    int code = wr_array_may_be_made(a->path, a->overwrite);
+    const wr_site *s = a->site;
+    int code = wr_folder_make(&s->folder, s->made, true, wr_site_owner(s));
+    if (code)
+        return code;
+    code = wr_folder_open(&s->folder, s->made, &a->inside);
     if (!code)
-        code = wr_array_invent(a->path, b->made, sizeof b->made, tag);
+        code = wr_set_own(&a->inside, &a->set, s->name, s->tag);
+    if (!code)
+        code = wr_set_make_folders(&a->inside, &a->set, wr_site_owner(s));
     if (code)
+        wr_set_erase_new(&s->folder, s->made, &a->set);
+    return code;
+}
+
+/* Rank 0: a name, and the file or the folder of that name. */
+static int give_birth(weir_array *a, const wr_description *d, bool overwrite, birth *b)
+{
+    const wr_named_disks named = named_disks(a);
+    wr_site *s = a->site = wr_alloc(sizeof *s);
+    int code = s ? wr_site_open(a->path, s) : WEIR_ENOMEM;
+    if (!code && s)
+        code = wr_site_prepare(s, overwrite, &named);
+    if (!code && s)
+        code = wr_path_join(s->folder.path, s->made, b->made, sizeof b->made);
+    if (code || !s)
         return code;
-    code = a->info.members ? wr_path_make_folder(b->made, true) : wr_npy_make(b->made, d);
-    if (code)
-        *b->made = 0; /* nothing of ours is there */
-    if (code || !a->info.members)
-        return code;
-    const char *slash = strrchr(a->path, '/');
-    if (a->set.disks > 1 || strcmp(a->set.disk[0], ".") != 0)
-        snprintf(a->set.name, sizeof a->set.name, "%.80s-%s",
-                 slash && slash[1] ? slash + 1 : a->path, tag);
-    for (char *c = a->set.name; *c; c++)
-        *c = *c == '/' ? '_' : *c;
+    b->owned = s->owned;
+    b->owner = s->owner;
+    code = a->info.members ? make_set(a) : wr_npy_make(&s->folder, s->made, d, wr_site_owner(s));
     memcpy(b->name, a->set.name, sizeof b->name);
-    return wr_set_make_folders(b->made, &a->set);
+    return code;
+}
+
+/* Rank 0: of what was made nothing is left. */
+static void abandon(const weir_array *a)
+{
+    if (a->site && a->info.members)
+        wr_set_erase_new(&a->site->folder, a->site->made, &a->set);
+    else if (a->site)
+        wr_array_erase(&a->site->folder, a->site->made, &(wr_named_disks){0});
 }
 
 /* [collective] All know what rank 0 has made; members are made by all. */
-static int make(weir_array *a, const wr_description *d)
+static int make(weir_array *a, const wr_description *d, bool overwrite)
 {
     const wr_transport *t = a->world->transport;
-    birth b = {{0}, {0}};
-    int code = t->rank ? 0 : give_birth(a, d, &b);
+    birth b = {{0}, {0}, false, {0}};
+    int code = t->rank ? 0 : give_birth(a, d, overwrite, &b);
+    const bool born = !code;
     code = wr_council_agree(&a->world->council, code);
     if (!code)
         code = wr_council_tell(&a->world->council, &b, sizeof b);
     if (code) {
-        if (*b.made && t->rank == 0)
-            wr_array_remove(b.made);
+        if (born)
+            abandon(a);
         return code;
     }
     a->made = copy_text(b.made);
     memcpy(a->set.name, b.name, sizeof b.name);
     code = a->made ? 0 : WEIR_ENOMEM;
+    if (!code && a->info.members && t->rank)
+        code = wr_folder_open(&wr_folder_here, a->made, &a->inside);
     if (!code && a->info.members)
-        code = wr_set_make_members(a->made, &a->set, t->rank, t->size);
+        code =
+            wr_set_make_members(&a->inside, &a->set, b.owned ? &b.owner : NULL, t->rank, t->size);
     code = wr_council_agree(&a->world->council, code);
-    if (code && t->rank == 0)
-        wr_array_remove(b.made);
+    if (code)
+        abandon(a);
     return code;
 }
 
@@ -360,8 +401,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
         settle_set(a);
     else
         settle(a, &d);
-    a->overwrite = o->overwrite;
-    code = make(a, &d);
+    code = make(a, &d, o->overwrite);
     if (!code)
         code = raise_array(a, hints, o->fill);
     if (!code) {
@@ -373,8 +413,8 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     if (a->made && a->file)
         weir_array_discard(a);
     else {
-        if (a->made && world->transport->rank == 0)
-            wr_array_remove(a->made);
+        if (a->made)
+            abandon(a);
         let_go(a);
     }
     return wr_error_raise(&error);
@@ -567,45 +607,71 @@ static int tell_where(const weir_array *a, const weir_error *why)
     return error.code;
 }
 
-/* [collective] A new array, closed with `code` and details, gets its name, or stays under the
- * one it was made under. */
-static int publish(weir_array *a, int code, bool failed)
+/* [collective] What was written is on stable storage: by each rank what it has, of a set by one
+ * rank each what nobody need have open, and by rank 0 the folders, but for the array's own name. */
+static int sync_data(weir_array *a)
 {
-    wr_channel *c = &a->world->council;
-    int64_t any = failed;
-    int lost = wr_council_reduce(c, WR_OR, 1, &any);
-    code = code ? code : lost;
+    int code = weir_file_sync(a->file);
+    if (code || !a->info.members)
+        return code;
+    const wr_transport *t = a->world->transport;
+    code = wr_set_sync_members(&a->inside, &a->set, t->rank, t->size);
+    if (!code && t->rank == 0)
+        code = wr_set_sync_folders(&a->inside, &a->set);
+    return wr_array_agree(a, code);
+}
+
+static bool is_durable(const weir_array *a)
+{
+    return a->file->port.tunables.durable.which;
+}
+
+/* [collective] A new array is about to be closed: whether it may get its name. */
+static int prepare(weir_array *a)
+{
+    int64_t any = wr_file_has_failed(a->file) || a->spoiled;
+    int code = wr_council_reduce(&a->world->council, WR_OR, 1, &any);
     if (!code && any)
         code = wr_fail(WEIR_EIO, "a write to it has failed");
-    if (!code && a->world->transport->rank == 0)
-        code = wr_array_name(a->made, a->path, a->overwrite);
-    code = wr_council_agree(c, code);
-    if (code) {
-        weir_error why = *weir_error_last();
-        return tell_where(a, &why);
-    }
-    if (a->synced && a->world->transport->rank == 0)
-        code = wr_array_sync_names(a->path, &a->set);
-    return a->synced ? wr_council_agree(c, code) : 0;
+    if (!code && is_durable(a))
+        code = sync_data(a);
+    return code;
+}
+
+/* [collective] A new array, closed with `code` and details, gets its name, or stays under the
+ * one it was made under. */
+static int publish(weir_array *a, int code, bool durable)
+{
+    const wr_named_disks named = named_disks(a);
+    if (!code && a->site)
+        code = wr_site_publish(a->site, durable, &named);
+    code = wr_council_agree(&a->world->council, code);
+    if (!code)
+        return 0;
+    weir_error why = *weir_error_last();
+    return tell_where(a, &why);
 }
 
 /* [collective] Of a new array nothing is left. */
-static int destroy(weir_array *a)
+static void destroy(weir_array *a)
 {
-    wr_channel *c = &a->world->council;
-    int code = wr_council_agree(c, 0); /* nobody has it open */
-    if (a->world->transport->rank == 0)
-        wr_array_remove(a->made);
-    return code;
+    wr_council_agree(&a->world->council, 0); /* nobody has it open */
+    abandon(a);
 }
 
 static int finish(weir_array *a, bool keep)
 {
-    bool failed = a->world && wr_file_has_failed(a->file);
-    int code = weir_file_close(a->file);
-    if (a->world && a->made && keep)
-        code = publish(a, code, failed || a->spoiled);
+    const bool named = a->world && a->made && keep;
+    const bool durable = named && (a->synced || is_durable(a));
+    int code = named ? prepare(a) : 0;
     weir_error error = *weir_error_last();
+    int closed = weir_file_close(a->file);
+    if (code)
+        wr_error_raise(&error);
+    code = code ? code : closed;
+    if (a->world && named)
+        code = publish(a, code, durable);
+    error = *weir_error_last();
     if (a->world && a->made && !keep)
         destroy(a);
     let_go(a);
@@ -615,19 +681,15 @@ static int finish(weir_array *a, bool keep)
 int wr_array_delete(wr_world *world, const char *path)
 {
     int code = 0;
-    bool still = true;
     if (world->transport->rank == 0) {
-        code = wr_array_may_be_made(path, true);
+        wr_tunables now = world->tunables; /* a program may name its disks later on */
+        wr_site site;
+        code = wr_site_open(path, &site);
         if (!code)
-            code = wr_path_exists(path, &still);
-        if (!code && !still)
-            code = wr_fail_system(ENOENT, path, -1, "remove");
-        if (!code) {
-            wr_array_remove(path);
-            code = wr_path_exists(path, &still);
-        }
-        if (!code && still)
-            code = wr_path_remove(path); /* tells why it cannot be */
+            code = wr_tunables_set_environment(&now);
+        if (!code)
+            code = wr_site_delete(&site, &(wr_named_disks){.list = now.disks});
+        wr_site_close(&site);
     }
     return wr_council_agree(&world->council, code);
 }
@@ -645,7 +707,7 @@ int weir_array_discard(weir_array *array)
 int weir_array_sync(weir_array *array)
 {
     array->synced = true;
-    return weir_file_sync(array->file);
+    return sync_data(array);
 }
 
 const weir_array_info *weir_array_get_info(const weir_array *array)

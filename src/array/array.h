@@ -2,6 +2,7 @@
 #ifndef WR_ARRAY_ARRAY_H
 #define WR_ARRAY_ARRAY_H
 
+#include "array/array_site.h"
 #include "array/axes.h"
 #include "file/file.h"
 #include "format/set_json.h"
@@ -13,12 +14,13 @@ struct weir_array {
     _Atomic int users; /* its owner, and accesses that are not over: the last one frees it */
     weir_file *file;
     weir_array_info info;
-    wr_body body;   /* of the whole array; its offset is that of one file's data */
-    wr_set set;     /* if info.members */
-    int64_t *start; /* where in `file` a member's data begin; one more entry: where all end */
+    wr_body body;     /* of the whole array; its offset is that of one file's data */
+    wr_set set;       /* if info.members */
+    int64_t *start;   /* where in `file` a member's data begin; one more entry: where all end */
+    wr_folder inside; /* of a set: its folder */
     char *path;
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */
-    bool overwrite;       /* of a new one */
+    wr_site *site;        /* of a new one, at rank 0: where it is; otherwise NULL */
     bool synced;          /* its name is to outlast what its data do */
     _Atomic bool spoiled; /* a write of this rank has failed */
     struct wr_block_cache *cache; /* or NULL */

@@ -1,9 +1,10 @@
-/* Arrays as files and folders: what each rank makes, finds, checks and removes by name. */
+/* Arrays as files and folders: what each rank makes, finds and checks of them. */
 #ifndef WR_ARRAY_ARRAY_NAMES_H
 #define WR_ARRAY_ARRAY_NAMES_H
 
 #include "base/memory.h"
 #include "format/set_json.h"
+#include "storage/folder.h"
 #include "storage/storage.h"
 
 /* An error that names no file is about `path`; returns `code`. */
@@ -13,9 +14,15 @@ int wr_blame(int code, const char *path);
 int wr_npy_look(const char *path, wr_description *out);
 
 /* A new file with a header and zeros. */
-int wr_npy_make(const char *path, const wr_description *what);
+int wr_npy_make(const wr_folder *in, const char *name, const wr_description *what,
+                const wr_owner *owner);
 
-/* Where member m of the set at `folder` is. */
+/* The description of a set, in its folder. */
+#define WR_SET_FILE "array.json"
+
+/* What member m is called, and where it is, in the set at `folder`. */
+enum { WR_MEMBER_NAME = WR_SET_NAME + 24 };
+void wr_member_name(const wr_set *set, int m, char out[WR_MEMBER_NAME]);
 int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room);
 
 /* What each member holds; `what` is the whole set's but for shape and bytes. */
@@ -23,8 +30,14 @@ void wr_member_describe(const wr_set *set, int m, wr_description *what);
 
 /* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0
  * makes the description and the disks' folders, in a folder that is there, and goes first. */
-int wr_set_make_folders(const char *folder, const wr_set *set);
-int wr_set_make_members(const char *folder, const wr_set *set, int rank, int ranks);
+int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *owner);
+int wr_set_make_members(const wr_folder *in, const wr_set *set, const wr_owner *owner, int rank,
+                        int ranks);
+
+/* A set outlasts a power failure, whoever has written to it on this machine: this rank's share of
+ * the members, and by rank 0 the description and the folders, but for the set's own name. */
+int wr_set_sync_members(const wr_folder *in, const wr_set *set, int rank, int ranks);
+int wr_set_sync_folders(const wr_folder *in, const wr_set *set);
 
 /* Looks at this rank's share of them: WEIR_EFORMAT names one that is not of this set. skip[m] is
  * set to where a member's data begin; *swapped in bits: 1 if one has this machine's byte order, 2
@@ -36,21 +49,5 @@ int wr_set_check_members(const char *folder, const wr_set *set, int rank, int ra
  * than there are members. */
 int wr_set_members(const char *folder, const wr_set *set, const int64_t *skip, wr_arena *memory,
                    int64_t *start, wr_members *out);
-
-/* Removes what is there of an array, set or file, as far as it can. */
-void wr_array_remove(const char *path);
-
-/* Gives a new array its name; WEIR_EEXIST if that is taken and must not be. */
-int wr_array_name(const char *made, const char *path, bool overwrite);
-
-/* WEIR_EEXIST if there is something that must not be replaced, or that is no array. */
-int wr_array_may_be_made(const char *path, bool overwrite);
-
-/* The names of an array, and of its members if there are any, outlast a power failure. */
-int wr_array_sync_names(const char *path, const wr_set *set);
-
-/* A name beside `path` that nobody else uses, and `tag`, what makes it so. */
-enum { WR_TAG = 17 };
-int wr_array_invent(const char *path, char *made, int64_t room, char tag[WR_TAG]);
 
 #endif

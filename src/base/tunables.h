@@ -79,6 +79,7 @@ typedef struct wr_tunables {
     wr_choice progress, progress_policy, mpi_threads;
     wr_choice door;         /* 1: off */
     wr_choice write_behind; /* 1: enabled */
+    wr_choice durable;      /* 1: enabled */
     wr_choice sieve_unit;   /* enum wr_sieve_unit */
     wr_choice direct;       /* enum wr_switch */
     wr_choice fault;        /* enum wr_fault */

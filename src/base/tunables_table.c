@@ -85,6 +85,10 @@ const wr_tunable wr_tunable_table[] = {
     {"cache", WR_SIZE, AT(cache), "", 0, INT64_MAX, "0", "array",
      "memory of each rank for data of an array that it has read alone, kept until written; what "
      "others write meanwhile is not seen"},
+    {"durable", WR_CHOICE, AT(durable), "disable|enable", 0, 0, "enable", "array",
+     "a new array gets its name when its data are on stable storage, and the name is there, too, "
+     "when it is closed: what closed well outlasts a power failure, and so does what was replaced, "
+     "until then. For arrays that need not, such as scratch: disable"},
     {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "engine",
      "aggregators keep what collective calls write until sync, close, set_size, a collective read "
      "or a full budget; with realms=persistent, which it brings. A promise that nobody accesses "

@@ -1,0 +1,254 @@
+/* What outlasts a power failure: this program has its own fsync and renameat2, which take notes,
+ * and fail where they are told to. Ranks are threads. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "array/array.h"
+#include "check.h"
+#include "transport/local.h"
+
+enum { N = 8, RANKS = 2, MEMBERS = 4, NOTES = 400, NOTE = 300 };
+
+/* --- the notes --- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static char note[NOTES][NOTE]; /* "sync PATH" or "rename" */
+static int notes, syncs, failing = -1;
+
+static void take(const char *what)
+{
+    pthread_mutex_lock(&mutex);
+    CHECK(notes < NOTES);
+    snprintf(note[notes++], NOTE, "%s", what);
+    pthread_mutex_unlock(&mutex);
+}
+
+int fsync(int fd)
+{
+    char link[40], text[NOTE] = "sync ";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    CHECK(readlink(link, text + 5, sizeof text - 6) > 0);
+    take(text);
+    pthread_mutex_lock(&mutex);
+    const bool fails = syncs++ == failing;
+    pthread_mutex_unlock(&mutex);
+    errno = EIO;
+    return fails ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int renameat2(int from, const char *a, int to, const char *b, unsigned how)
+{
+    take("rename");
+    return (int)syscall(SYS_renameat2, from, a, to, b, how);
+}
+
+static void forget(void)
+{
+    notes = syncs = 0;
+    failing = -1;
+}
+
+static int renamed_at(void)
+{
+    for (int i = 0; i < notes; i++)
+        if (!strcmp(note[i], "rename"))
+            return i;
+    return notes;
+}
+
+/* Whether something that ends so, but for the number of a name, was synced in [first, last). */
+static bool was_synced(const char *ending, int first, int last)
+{
+    for (int i = first; i < last; i++) {
+        char text[NOTE];
+        snprintf(text, sizeof text, "%s", note[i]);
+        char *tag = strstr(text, ".partial-");
+        if (tag)
+            memmove(tag + 9, tag + 17, strlen(tag + 17) + 1);
+        const size_t length = strlen(text), own = strlen(ending);
+        if (!strncmp(text, "sync ", 5) && length > own && !strcmp(text + length - own, ending))
+            return true;
+    }
+    return false;
+}
+
+/* --- arrays --- */
+
+typedef struct scene {
+    bool set;
+    const char *hints;
+    int value, code;
+} scene;
+
+static const weir_array_section whole;
+
+static int create(wr_world *w, const scene *s, int value, weir_array **out)
+{
+    static const char *const disks[] = {"inner", "../durable-disk"};
+    weir_array_info info = {.type = WEIR_I4, .dimensions = 2, .shape = {N, N}};
+    weir_array_options options = {.overwrite = 1, .fill = &value};
+    if (s->set) {
+        info.members = MEMBERS;
+        info.distribution.grid[0] = MEMBERS;
+        options.disks = 2;
+        options.disk = disks;
+    }
+    return wr_array_create(w, s->set ? "durable" : "durable.npy", &info, &options, s->hints, out);
+}
+
+static int make(wr_world *w, const scene *s, int value)
+{
+    weir_array *a;
+    int code = create(w, s, value, &a);
+    return code ? code : weir_array_close(a);
+}
+
+static void make_body(wr_transport *t, void *user)
+{
+    scene *s = user;
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    int code = make(w, s, s->value);
+    CHECK(!wr_agree(t, 0, 0));
+    if (t->rank == 0)
+        s->code = code;
+    CHECK(!wr_agree(t, 0, 0));
+    CHECK_EQUAL(code, s->code); /* the same on all */
+    wr_world_release(w);
+}
+
+/* Nobody reads or writes it: what is synced was written before. */
+static void sync_body(wr_transport *t, void *user)
+{
+    const scene *s = user;
+    wr_tunables tunables;
+    weir_array *a;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_array_open(w, s->set ? "durable" : "durable.npy", WEIR_READ | WEIR_WRITE, s->hints,
+                         &a));
+    CHECK(!wr_agree(t, 0, 0));
+    if (t->rank == 0)
+        forget();
+    CHECK(!wr_agree(t, 0, 0));
+    CHECK(!weir_array_sync(a));
+    CHECK(!weir_array_close(a));
+    wr_world_release(w);
+}
+
+static void read_body(wr_transport *t, void *user)
+{
+    const scene *s = user;
+    wr_tunables tunables;
+    weir_array *a;
+    wr_world *w;
+    int memory[N * N];
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_array_open(w, s->set ? "durable" : "durable.npy", WEIR_READ, "", &a));
+    CHECK(!weir_array_read(a, &whole, memory));
+    for (int i = 0; i < N * N; i++)
+        CHECK_EQUAL(memory[i], s->value);
+    CHECK(!weir_array_close(a));
+    wr_world_release(w);
+}
+
+static void run(void (*body)(wr_transport *t, void *user), scene *s, int ranks)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(ranks, &tunables, body, s));
+}
+
+static void check_value(bool set, int value)
+{
+    run(read_body, &(scene){.set = set, .value = value}, 1);
+}
+
+/* --- what is checked --- */
+
+static void check_members(int first, int last)
+{
+    for (int m = 0; m < MEMBERS; m++) {
+        char ending[20];
+        snprintf(ending, sizeof ending, "-%d.npy", m);
+        CHECK(was_synced(ending, first, last));
+    }
+    CHECK(was_synced("/array.json", first, last));
+    CHECK(was_synced("/inner", first, last));
+    CHECK(was_synced("/durable-disk", first, last));
+}
+
+/* Data, then the name, then the folder that has it. */
+static void check_order(const char *home)
+{
+    scene s = {.hints = "durable=enable"};
+    for (int again = 0; again < 2; again++) { /* the second time there is one to replace */
+        s.set = false;
+        forget();
+        run(make_body, &s, RANKS);
+        CHECK(!s.code && was_synced("/durable.npy.partial-", 0, renamed_at()));
+        CHECK(was_synced(home, renamed_at(), notes));
+        s.set = true;
+        forget();
+        run(make_body, &s, RANKS);
+        CHECK(!s.code && was_synced("/durable.partial-", 0, renamed_at()));
+        check_members(0, renamed_at());
+        CHECK(was_synced(home, renamed_at(), notes));
+    }
+    run(sync_body, &s, RANKS);
+    check_members(0, notes);
+    s.set = false;
+    s.hints = "durable=disable";
+    forget();
+    run(make_body, &s, RANKS);
+    CHECK(!s.code && !syncs);
+}
+
+/* Whatever sync fails, there is an error and no new array, but the old one. */
+static void check_failures(bool set)
+{
+    enum { OLD = 5, NEW = 7 };
+    scene s = {.set = set, .hints = "durable=disable", .value = OLD};
+    int failures = 0;
+    forget();
+    run(make_body, &s, RANKS);
+    CHECK(!s.code);
+    s.hints = "durable=enable";
+    s.value = NEW;
+    for (bool reached = true; reached; failures++) {
+        forget();
+        failing = failures;
+        run(make_body, &s, RANKS);
+        reached = syncs > failures;
+        CHECK_EQUAL(s.code, reached ? WEIR_EIO : 0);
+        check_value(set, reached ? OLD : NEW);
+        CHECK(!system("rm -rf durable*.partial-*"));
+    }
+    CHECK(failures > (set ? 10 : 3));
+    CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
+}
+
+int main(void)
+{
+    char home[] = "durable-XXXXXX", command[100];
+    CHECK(mkdtemp(home) && !chdir(home) && !mkdir("durable-disk", 0777));
+    check_within(60);
+    unsetenv("WEIR_DURABLE"); /* which other tests do without */
+    check_order(home);
+    CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
+    check_failures(false);
+    check_failures(true);
+    CHECK(!chdir(".."));
+    snprintf(command, sizeof command, "rm -rf '%s'", home);
+    return system(command);
+}
