@@ -402,14 +402,19 @@ static bool is_writing(const char *file)
 static void test_label(void)
 {
     int d_a, request, g_a = make(C_DBL, N, N);
-    char *file = dra_path("label"), blocked[300];
-    snprintf(blocked, sizeof blocked, "%s.dra-new", file);
+    char *file = dra_path("label"), label[300], aside[300], victim[300];
+    snprintf(label, sizeof label, "%s.dra", file);
+    snprintf(aside, sizeof aside, "%s.aside", file);
+    snprintf(victim, sizeof victim, "%s.dra-new", file); /* once a name that anybody could take */
+    CHECK(dra_rank || !symlink(aside, victim));
     DRA_OK(create(file, C_DBL, N, N, &d_a));
     DRA_OK(DRA_Close(d_a));
+    CHECK(dra_rank || (access(aside, F_OK) && !unlink(victim)));
     DRA_OK(DRA_Open(file, DRA_RW, &d_a));
-    CHECK(dra_rank || !mkdir(blocked, 0777));
+    CHECK(dra_rank || (!rename(label, aside) && !mkdir(label, 0777)));
     DRA_FAILS(NDRA_Write(g_a, d_a, &request), WEIR_EIO, "label");
-    CHECK(dra_rank || !rmdir(blocked));
+    CHECK(dra_rank || (!rmdir(label) && !rename(aside, label)));
+    GA_Sync();
     CHECK(!is_writing(file));
     DRA_OK(write_whole(g_a, d_a));
     CHECK(is_writing(file));
@@ -419,6 +424,24 @@ static void test_label(void)
     DRA_OK(DRA_Open(file, DRA_R, &d_a));
     DRA_OK(DRA_Delete(d_a));
     GA_Destroy(g_a);
+}
+
+/* What has the name and is no array stays, also where a new one is made elsewhere at first. */
+static void test_left_alone(void)
+{
+    int d_a;
+    char *file = dra_path("letter"), text[20] = "";
+    overwrite(file, "a letter");
+    for (int scratch = 0; scratch < 2; scratch++) {
+        if (scratch)
+            setenv("WEIR_DRA_SCRATCH", "/dev/shm", 1);
+        DRA_FAILS(create(file, C_DBL, N, N, &d_a), WEIR_EEXIST, "no array");
+        unsetenv("WEIR_DRA_SCRATCH");
+    }
+    int fd = open(file, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, text, sizeof text) == 8 && !close(fd) && !strcmp(text, "a letter"));
+    GA_Sync();
+    CHECK(dra_rank || !unlink(file));
 }
 
 /* A program may go elsewhere while arrays are open; their names are those it gave. */
@@ -561,14 +584,15 @@ static void replace(int old_files, int files, int scratch)
     DRA_OK(write_whole(g_a, d_a));
     DRA_OK(DRA_Close(d_a));
     unsetenv("WEIR_DRA_SCRATCH");
-    unsetenv("WEIR_DISKS");
     check_array(file, g_a, 9);
     snprintf(around, sizeof around, "%s*", file);
     CHECK_EQUAL(count_files(around), 2); /* it and its label */
     CHECK_EQUAL(count_files("dra-disk-[12]/*"), files > 1 ? files : 0);
     DRA_OK(DRA_Open(file, DRA_R, &d_a));
-    DRA_OK(DRA_Delete(d_a));
+    DRA_OK(DRA_Delete(d_a)); /* with local arrays on disks that are still named */
+    unsetenv("WEIR_DISKS");
     CHECK_EQUAL(count_files(around), 0);
+    CHECK_EQUAL(count_files("dra-disk-[12]/*"), 0);
     GA_Destroy(g_a);
 }
 
@@ -636,6 +660,7 @@ int main(int argc, char **argv)
         replace(i & 1 ? 3 : 1, i & 2 ? 4 : 1, i & 4);
     test_marked();
     test_label();
+    test_left_alone();
     test_elsewhere("");
     test_elsewhere(".");
     test_staging();

@@ -157,7 +157,8 @@ const cli_command cli_create = {
         "  --grid SIZES      a folder of local arrays, so many along each dimension\n"
         "  --block SIZES     indices dealt at a time; 0: one block for each place of the grid (0)\n"
         "  --disks A:B       folders for the local arrays, round-robin (the array's own)\n"
-        "  --overwrite       replaces an array of that name, once this one is whole\n"
+        "  --overwrite       replaces an array of that name, once this one is whole; local arrays\n"
+        "                    on disks outside its folder only if --disks names these, too\n"
         "  --memory SIZE     of buffers of each rank: K, M, G (64M)\n"
         "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n",
     .run = run};

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "command.h"
 
-enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */ };
+enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */, LEAST_KEPT = 100 };
 
 static char files[MOST_FILES][PATH_MAX], line[80];
 static volatile sig_atomic_t leads, count, waiting, caught;
@@ -48,16 +49,27 @@ static void set_handlers(void (*from)(int), void (*to)(int))
     }
 }
 
-/* How the name of the new file begins; -1 if there is no such folder. */
+/* What the new file is to be called, from the root; -1 if there is no such folder. */
 static int find_prefix(const char *path, char *out, size_t room)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
     char *real = folder ? realpath(folder, NULL) : NULL;
-    int length = real ? snprintf(out, room, "%s/%s.partial-", real, name) : -1;
+    int length = real ? snprintf(out, room, "%s/%s", real, name) : -1;
     free(real);
     free(folder);
     return length < 0 || (size_t)length >= room ? -1 : 0;
+}
+
+/* Of a name that would be too long with it, less stands before the ending. */
+static bool is_partial(const char *file, const char *prefix)
+{
+    const char *slash = strrchr(file, '/'), *end = slash ? strstr(slash + 2, ".partial-") : NULL;
+    for (const char *next = end; next; next = strstr(next + 1, ".partial-"))
+        end = next;
+    const size_t length = end ? (size_t)(end - file) : 0;
+    return end && !strncmp(file, prefix, length) && strrchr(prefix, '/') - prefix == slash - file &&
+           (!prefix[length] || length - (size_t)(slash - file) > LEAST_KEPT);
 }
 
 static void keep_file(const char *file)
@@ -75,11 +87,10 @@ static void find_files(const char *prefix)
 {
     DIR *open_files = opendir("/proc/self/fd");
     char file[PATH_MAX];
-    const size_t length = strlen(prefix);
     for (struct dirent *e; open_files && (e = readdir(open_files));) {
         ssize_t got = readlinkat(dirfd(open_files), e->d_name, file, sizeof file - 1);
         file[got < 0 ? 0 : got] = 0;
-        if (!strncmp(file, prefix, length) && !strchr(file + length, '/'))
+        if (is_partial(file, prefix))
             keep_file(file);
     }
     if (open_files)

@@ -1,6 +1,7 @@
 /* Running of operators. */
 #include "operator.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +123,18 @@ static int close_outputs(running *r, int status)
     return status;
 }
 
+/* What was changed in place outlasts a power failure, as new arrays do. */
+static int sync_inputs(const running *r)
+{
+    char text[16];
+    const bool durable =
+        !weir_tunable_get(r->how->target.hints, "durable", text, sizeof text) && *text == 'e';
+    int status = 0;
+    for (int i = 0; i < r->opened && r->op->in_place && durable && !status; i++)
+        status = cli_settle(r->argv[0], weir_array_sync(r->arrays.in[i]));
+    return status;
+}
+
 int cli_operator_run(const cli_operator *op, char **argv, const cli_operator_options *how,
                      void *options)
 {
@@ -132,6 +145,8 @@ int cli_operator_run(const cli_operator *op, char **argv, const cli_operator_opt
     if (!status)
         status = work(&r);
     status = close_outputs(&r, status);
+    if (!status && !how->dry_run)
+        status = sync_inputs(&r);
     for (int i = 0; i < r.opened; i++) {
         int code = weir_array_close(r.arrays.in[i]);
         status = status ? status : cli_settle(argv[0], code);

@@ -146,7 +146,7 @@ static int spread(const wr_dra_order *o, weir_array_info *info)
 /* [collective] Makes the array that is ordered, under the name it is to have until it is closed. */
 static int make(wr_dra *a, const wr_dra_order *o)
 {
-    char hints[WR_DRA_HINTS + 32], disks[1024];
+    char hints[WR_DRA_HINTS + 64], disks[1024];
     const char *disk[WR_DRA_DISKS];
     weir_array_options options = {.overwrite = 1};
     weir_array_info info = {.type = a->type, .dimensions = a->dimensions};
@@ -163,6 +163,8 @@ static int make(wr_dra *a, const wr_dra_order *o)
         code = wr_dra_place(a->file, a->made);
     code = wr_dra_agree(code, 0);
     MPI_Bcast(a->made, sizeof a->made, MPI_CHAR, 0, wr_dra_state.comm);
+    if (*a->made) /* it is synced when it is moved, if it is kept */
+        snprintf(hints + strlen(hints), 32, "%sdurable=disable", *hints ? ";" : "");
     return code ? code
                 : weir_array_create(wr_dra_state.comm, *a->made ? a->made : a->file, &info,
                                     &options, *hints ? hints : NULL, &a->array);
@@ -288,6 +290,8 @@ static int close_array(wr_dra *a)
 {
     if (a->old)
         return wr_dra_old_close(a->old);
+    if (a->marked && !a->failed && wr_dra_is_durable() && weir_array_sync(a->array))
+        a->failed = true; /* its label goes on saying that it is being written */
     if (!a->fresh || !a->failed)
         return weir_array_close(a->array);
     int code = weir_array_discard(a->array);

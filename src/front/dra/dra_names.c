@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,32 +24,82 @@ static bool exists(const char *path)
     return !stat(path, &facts);
 }
 
+/* Whether names and labels are to outlast a power failure. */
+bool wr_dra_is_durable(void)
+{
+    char text[16];
+    return !weir_tunable_get(NULL, "durable", text, sizeof text) && !strcmp(text, "enable");
+}
+
+/* The folder of an absolute name. */
+static void folder_of(const char *file, char out[WR_DRA_PATH])
+{
+    snprintf(out, WR_DRA_PATH, "%.*s", (int)(strrchr(file, '/') - file), file);
+    if (!*out)
+        snprintf(out, WR_DRA_PATH, "/");
+}
+
+/* A name in that folder that nobody else has: of the file's own as much as leaves room for what
+ * names an array until it is closed. */
+static int invent(const char *folder, const char *file, const char *ending, char out[WR_DRA_PATH])
+{
+    enum { KEPT = 200 };
+    unsigned number;
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return wr_dra_fail_system(file, "find a name for it");
+    const int length = snprintf(out, WR_DRA_PATH, "%s/%.*s%s%08x", folder, KEPT,
+                                strrchr(file, '/') + 1, ending, number);
+    return length < WR_DRA_PATH ? 0 : wr_dra_fail(WEIR_ERANGE, file, "the name is too long");
+}
+
+static int sync_folder_of(const char *file)
+{
+    char folder[WR_DRA_PATH];
+    if (!wr_dra_is_durable())
+        return 0;
+    folder_of(file, folder);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return wr_dra_fail_system(folder, "open the folder");
+    int code = fsync(fd) && errno != EINVAL ? wr_dra_fail_system(folder, "sync the folder") : 0;
+    close(fd);
+    return code;
+}
+
 /* --- labels --- */
 
 static int write_all(const char *path, const char *text, size_t length)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return wr_dra_fail_system(path, "create the label");
     ssize_t done = write(fd, text, length);
     int code = done == (ssize_t)length ? 0 : wr_dra_fail_system(path, "write the label");
+    if (!code && wr_dra_is_durable() && fsync(fd))
+        code = wr_dra_fail_system(path, "sync the label");
     if (close(fd) && !code)
         code = wr_dra_fail_system(path, "write the label");
+    if (code)
+        unlink(path);
     return code;
 }
 
 /* Never half a label: it is written under another name. */
 int wr_dra_label_write(const char *file, const wr_dra_label *label)
 {
-    char path[WR_DRA_PATH], other[WR_DRA_PATH], text[256];
+    char path[WR_DRA_PATH], other[WR_DRA_PATH], folder[WR_DRA_PATH], text[256];
     path_of(file, ".dra", path);
-    path_of(file, ".dra-new", other);
+    folder_of(file, folder);
     int length = snprintf(text, sizeof text, label_form, label->ga_type,
                           label->writing ? "writing" : "whole", label->name);
-    int code = write_all(other, text, (size_t)length);
-    if (!code && rename(other, path))
+    int code = invent(folder, file, ".dra-", other);
+    if (!code)
+        code = write_all(other, text, (size_t)length);
+    if (!code && rename(other, path)) {
         code = wr_dra_fail_system(path, "name the label");
-    return code;
+        unlink(other);
+    }
+    return code ? code : sync_folder_of(file);
 }
 
 /* An array without a label is whole, and called by its file. */
@@ -104,16 +155,19 @@ static bool is_folder(const char *path)
     return !stat(path, &facts) && S_ISDIR(facts.st_mode);
 }
 
+/* Of a long name only so much is in that of an unfinished array. */
 static bool find_left(const char *file, char left[WR_DRA_PATH])
 {
+    enum { KEPT = 230 };
     char escaped[2 * WR_DRA_ABSOLUTE + 16];
+    const char *name = strrchr(file, '/') + 1, *end = name + strnlen(name, KEPT);
     size_t length = 0;
-    for (const char *c = file; *c && length < sizeof escaped - 16; c++) {
+    for (const char *c = file; c < end && length < sizeof escaped - 16; c++) {
         if (strchr("*?[\\", *c))
             escaped[length++] = '\\';
         escaped[length++] = *c;
     }
-    snprintf(escaped + length, sizeof escaped - length, ".partial-*");
+    snprintf(escaped + length, sizeof escaped - length, "%s.partial-*", *end ? "*" : "");
     glob_t found = {0};
     bool any = !glob(escaped, 0, NULL, &found) && found.gl_pathc > 0;
     if (any)
@@ -146,20 +200,34 @@ int wr_dra_absolute(const char *file, char out[WR_DRA_ABSOLUTE + 1])
     return length <= WR_DRA_ABSOLUTE ? 0 : wr_dra_fail(WEIR_ERANGE, file, "the name is too long");
 }
 
+/* Whether something has that name that no array may replace. */
+static bool is_other(const char *file, bool old)
+{
+    struct stat facts;
+    return !old && !lstat(file, &facts) && !is_folder(file) && !is_npy(file);
+}
+
+static int refuse(const char *file)
+{
+    return wr_dra_fail(WEIR_EEXIST, file, "what has that name is no array, and is left alone");
+}
+
 int wr_dra_place(const char *file, char made[WR_DRA_PATH])
 {
-    char scratch[1024], name[WR_DRA_PATH], left[WR_DRA_PATH];
+    char scratch[1024], whole[WR_DRA_ABSOLUTE + 1], folder[WR_DRA_PATH], left[WR_DRA_PATH];
+    const bool old = wr_dra_look(file, left) == WR_DRA_OLD;
     *made = 0;
     int code = weir_tunable_get(NULL, "dra_scratch", scratch, sizeof scratch);
+    if (!code && is_other(file, old))
+        code = refuse(file);
     if (code)
         return code;
     if (*scratch) {
-        snprintf(name, sizeof name, "%s%s.%ld", scratch, strrchr(file, '/'), (long)getpid());
-        return wr_dra_absolute(name, made);
+        code = wr_dra_absolute(scratch, whole);
+        return code ? code : invent(whole, file, ".", made);
     }
-    if (wr_dra_look(file, left) == WR_DRA_OLD) /* it stays until the new one is whole */
-        snprintf(made, WR_DRA_PATH, "%s.new-%ld", file, (long)getpid());
-    return 0;
+    folder_of(file, folder);
+    return old ? invent(folder, file, ".new-", made) : 0; /* it stays until the new one is whole */
 }
 
 int wr_dra_disks(char *text, size_t room, weir_array_options *options, const char **disk)
@@ -204,11 +272,30 @@ static int copy(const char *made, const char *file)
     return code ? code : weir_array_remove(door->comm, made);
 }
 
+/* What replaces an array is its owner's, as far as that may be. */
+static void keep_owner(const char *made, const char *file)
+{
+    struct stat facts;
+    if (is_folder(made) || lstat(file, &facts) || !S_ISREG(facts.st_mode))
+        return;
+    int fd = open(made, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    mode_t mode = facts.st_mode & 0777;
+    if (fchown(fd, facts.st_uid, facts.st_gid) && fchown(fd, (uid_t)-1, facts.st_gid))
+        mode &= ~(mode_t)S_IRWXG; /* it is another group then */
+    fchmod(fd, mode);
+    close(fd);
+}
+
 /* What is in a folder's way is set aside for that moment: a rename does not replace it. */
-static int put(const char *made, const char *file)
+static int put(const char *made, const char *file, bool old)
 {
     char aside[WR_DRA_PATH];
     const bool blocked = is_folder(made) && exists(file);
+    if (is_other(file, old))
+        return refuse(file);
+    keep_owner(made, file);
     if (blocked && (!path_of(made, ".aside", aside) || rename(file, aside)))
         return wr_dra_fail_system(file, "set the older array aside");
     if (rename(made, file)) {
@@ -219,20 +306,34 @@ static int put(const char *made, const char *file)
     }
     if (blocked)
         unlink(aside);
-    return 0;
+    return sync_folder_of(file);
+}
+
+/* [collective] What is moved by name only is on stable storage first. */
+static int sync_made(const char *made)
+{
+    weir_array *array;
+    if (!wr_dra_is_durable())
+        return 0;
+    int code = weir_array_open(wr_dra_state.comm, made, WEIR_READ, NULL, &array);
+    if (code)
+        return code;
+    code = weir_array_sync(array);
+    weir_error error = *weir_error_last();
+    int closed = weir_array_close(array);
+    return code ? weir_error_raise(&error) : closed;
 }
 
 /* Whether only a copy will do: from one file system to another, where a folder is to be replaced,
  * and of a set whose disks are named from where it is. */
 static bool is_far(const char *made, const char *file)
 {
-    char folder[WR_DRA_PATH];
+    char folder[WR_DRA_PATH], other[WR_DRA_PATH];
     struct stat here, there;
-    const bool beside = !strncmp(made, file, strlen(file));
-    snprintf(folder, sizeof folder, "%s", file);
-    *strrchr(folder, '/') = 0;
-    return is_folder(file) || (is_folder(made) && !beside) || stat(made, &here) ||
-           stat(*folder ? folder : "/", &there) || here.st_dev != there.st_dev;
+    folder_of(file, folder);
+    folder_of(made, other);
+    return is_folder(file) || (is_folder(made) && strcmp(folder, other) != 0) ||
+           stat(made, &here) || stat(folder, &there) || here.st_dev != there.st_dev;
 }
 
 /* How an array gets to its name: what rank 0 sees. */
@@ -241,15 +342,17 @@ typedef struct way {
     char from[WR_DRA_PATH]; /* where it is then, but for its name; "": it has that */
 } way;
 
-static way find_way(const char *made, const char *file)
+static int find_way(const char *made, const char *file, way *w)
 {
-    char left[WR_DRA_PATH];
-    way w = {.old = wr_dra_look(file, left) == WR_DRA_OLD, .far = is_far(made, file)};
-    if (!w.far)
-        snprintf(w.from, sizeof w.from, "%s", made);
-    else if (w.old) /* whose file no array may overwrite */
-        snprintf(w.from, sizeof w.from, "%s.new-%ld", file, (long)getpid());
-    return w;
+    char left[WR_DRA_PATH], folder[WR_DRA_PATH];
+    *w = (way){.old = wr_dra_look(file, left) == WR_DRA_OLD, .far = is_far(made, file)};
+    if (!w->far) {
+        snprintf(w->from, sizeof w->from, "%s", made);
+        return 0;
+    }
+    folder_of(file, folder);
+    return w->old ? invent(folder, file, ".new-", w->from)
+                  : 0; /* no array may overwrite its file */
 }
 
 static int say_where(int code, const char *made, const char *file)
@@ -268,17 +371,16 @@ static int say_where(int code, const char *made, const char *file)
 int wr_dra_move(const char *made, const char *file)
 {
     way w = {0};
-    if (wr_dra_state.rank == 0)
-        w = find_way(made, file);
+    int code = wr_dra_state.rank == 0 ? find_way(made, file, &w) : 0;
+    code = wr_dra_agree(code, 0);
     MPI_Bcast(&w, sizeof w, MPI_BYTE, 0, wr_dra_state.comm);
-    int code = 0;
-    if (w.far)
-        code = say_where(copy(made, *w.from ? w.from : file), made, file);
+    if (!code)
+        code = w.far ? copy(made, *w.from ? w.from : file) : sync_made(made);
     if (code)
-        return code;
+        return say_where(code, made, file);
     if (wr_dra_state.rank == 0) {
         if (*w.from)
-            code = say_where(put(w.from, file), w.from, file);
+            code = say_where(put(w.from, file, w.old), w.from, file);
         if (!code && w.old)
             wr_dra_old_remove(file, true);
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dra_door.h"
@@ -214,6 +215,13 @@ int64_t wr_dra_old_bytes(const char *file)
     return wr_dra_count(o.dimensions, &all) * o.element;
 }
 
+/* Whether that is what the description tells of, and not something that only has the name. */
+static bool is_data(const wr_dra_old *o, int file, const char *path)
+{
+    struct stat facts;
+    return !lstat(path, &facts) && S_ISREG(facts.st_mode) && facts.st_size >= length_of(o, file);
+}
+
 void wr_dra_old_remove(const char *file, bool replaced)
 {
     wr_dra_old o = {0};
@@ -222,7 +230,8 @@ void wr_dra_old_remove(const char *file, bool replaced)
         return;
     for (int i = 0; i < o.files && (o.files > 1 || !replaced); i++) {
         name_file(file, o.files, i, path);
-        unlink(path);
+        if (is_data(&o, i, path))
+            unlink(path);
     }
     snprintf(path, sizeof path, "%s.info", file);
     unlink(path);
