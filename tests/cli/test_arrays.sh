@@ -100,10 +100,11 @@ cases_of_convert() {
     claim "same(load('from-set-f/local-1.npy'), load('from.npy')[20:40].astype('f8'), 'F')"
     run convert from.npy from-u1.npy --dtype u1
     claim "same(load('from-u1.npy'), load('from.npy').clip(0, 255).astype('u1'))"
-    run convert from-set from-set --grid 1,5 --overwrite
+    refuses 1 'a disk that this call does not name' convert from-set from-set --grid 1,5 --overwrite
+    run convert from-set from-set --grid 1,5 --disks "disk-a:disk-b" --overwrite
     run convert from-set from-set.npy
     claim "same(load('from-set.npy'), load('from.npy'))"
-    [ "$(ls disk-a disk-b | grep -c npy)" = 0 ] || fail "disks: $(ls disk-a disk-b)"
+    [ "$(ls disk-a disk-b | grep -c npy)" = 5 ] || fail "disks: $(ls disk-a disk-b)"
     run create empty-set --shape 0,5 --grid 2,2 --iota
     run convert empty-set empty.npy
     claim "same(load('empty.npy'), np.zeros((0, 5)))"

@@ -52,7 +52,7 @@ trace() {
 
 # Calls that make, remove or name a new array: each kind, and its number among all of that kind.
 list_calls() {
-    trace -e trace=ftruncate,unlink,renameat2
+    trace -e trace=ftruncate,unlinkat,renameat2
     awk '{ kind = $0; sub(/\(.*/, "", kind); k[kind]++ } /partial/ { print kind ":" k[kind] }' calls
     rm x.npy
 }

@@ -1,0 +1,55 @@
+#!/bin/sh
+# A power failure right after a command has returned 0. An image of a mounted file system holds what
+# that has sent to its device so far; a copy is mounted as after the crash, and the new array is
+# there, whole. usage: test_crash.sh WEIR LAUNCHER...
+set -eu
+weir=$1
+shift
+launcher=$*
+work=$(mktemp -d)
+unset WEIR_DURABLE # which other tests do without
+skip() { echo "$1"; exit 77; }
+fail() { echo "$system: $1"; exit 1; }
+leave() {
+    umount "$work/then" "$work/now" 2>"$work/none" || true
+    rm -rf "$work"
+}
+trap leave EXIT
+mkdir "$work/now" "$work/then"
+[ "$(id -u)" = 0 ] || skip 'only root mounts images'
+
+mount_image() {
+    rm -f "$work/image"
+    truncate -s 320M "$work/image"
+    command -v mkfs.$system >"$work/log" && mkfs.$system -q "$work/image" >>"$work/log" 2>&1 &&
+        mount -o loop "$work/image" "$work/now" 2>>"$work/log"
+}
+
+# Arguments: the largest element and the place of an array, and the command that makes it.
+outlasts() {
+    wanted=$1 path=$2
+    shift 2
+    (cd "$work/now" && "$@") >"$work/told" 2>&1 || fail "$*: $(cat "$work/told")"
+    cp --sparse=always "$work/image" "$work/copy"
+    mount -o loop$same "$work/copy" "$work/then" || fail 'the copy cannot be mounted'
+    "$weir" reduce "$work/then/$path" >"$work/told" 2>&1 || fail "after a crash, $*: $(cat "$work/told")"
+    grep -q "^max *$wanted$" "$work/told" && grep -q "^min *$wanted$" "$work/told" ||
+        fail "after a crash, $*: not $wanted: $(cat "$work/told")"
+    ! ls "$work/now" | grep partial || fail "$*: left behind"
+    umount "$work/then"
+}
+
+tried=
+for system in ext4 xfs; do
+    same=$([ $system = xfs ] && echo ,nouuid || true)
+    mount_image || continue
+    tried=$system
+    outlasts 3 a.npy "$weir" create a.npy --shape 400,500 --fill 3
+    outlasts 4 a.npy "$weir" create a.npy --shape 500,400 --fill 4 --overwrite
+    outlasts 4 set "$weir" convert a.npy set --grid 2,2
+    outlasts 5 set "$weir" create set --shape 300,300 --fill 5 --grid 1,3 --disks d:e --overwrite
+    outlasts 6 set "$weir" fill set 6
+    outlasts 6 b.npy $launcher 2 "$weir" transpose set b.npy
+    umount "$work/now"
+done
+[ "$tried" ] || skip 'no image can be mounted'
