@@ -368,7 +368,7 @@ static int open_regular(const wr_folder *in, const char *name, struct stat *stat
 int wr_folder_head(const wr_folder *in, const char *name, int64_t most, char *out, int64_t *got,
                    int64_t *size)
 {
-    struct stat status;
+    struct stat status = {0};
     int fd, code = open_regular(in, name, &status, &fd);
     if (code)
         return code;
@@ -381,26 +381,26 @@ int wr_folder_head(const wr_folder *in, const char *name, int64_t most, char *ou
 int wr_folder_read(const wr_folder *in, const char *name, int64_t most, char **text,
                    int64_t *length)
 {
-    struct stat status;
+    struct stat status = {0};
+    char *memory = NULL;
     int fd, code = open_regular(in, name, &status, &fd);
     if (code)
         return code;
-    char *memory = NULL;
     if (status.st_size > most) {
         code = wr_fail(WEIR_EFORMAT, "not a file of at most %lld bytes", (long long)most);
         note_file(in, name, -1);
-    } else if (!(memory = wr_alloc(status.st_size + 1))) {
+    }
+    if (!code && !(memory = wr_alloc(status.st_size + 1)))
         code = WEIR_ENOMEM;
+    if (memory) {
+        int error = read_all(fd, memory, status.st_size, length);
+        code = error ? fail(in, name, error, "read") : 0;
+        memory[*length] = 0;
     }
-    int error = code ? 0 : read_all(fd, memory, status.st_size, length);
     close(fd);
-    if (error)
-        code = fail(in, name, error, "read");
-    if (code) {
+    if (code)
         wr_free(memory);
-        return code;
-    }
-    memory[*length] = 0;
-    *text = memory;
-    return 0;
+    else
+        *text = memory;
+    return code;
 }
