@@ -15,8 +15,8 @@ typedef struct wr_wants {
 typedef struct wr_call {
     wr_port *port;
     const wr_access_request *a;
-    const wr_plan_input *in;
-    const wr_plan *plan;
+    wr_plan_input *in;
+    wr_plan *plan;
     int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
     int desk;            /* its number among the aggregators of the node */
     int desks;           /* aggregators of the node: they have adjacent realms, */

@@ -418,19 +418,20 @@ static bool find_slots(wr_call *c)
 /* Where shared memory is short, windows are smaller, down to this. */
 enum { SMALLEST_WINDOW = 64 << 10 };
 
-static void limit_window(const wr_hall *hall, wr_plan_input *in, wr_plan *plan)
+static void limit_window(wr_call *c)
 {
-    if (hall->limit > 0)
-        in->window = plan->window = wr_min(plan->window, hall->limit);
+    int64_t limit = c->port->hall.limit;
+    if (limit > 0)
+        c->in->window = c->plan->window = wr_min(c->plan->window, limit);
 }
 
 /* [collective on the node] Memory for as many windows as there should be, or for two, as large as
  * there is memory for; or WR_NO_REGION. */
-static int open_hall(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
+static int open_hall(wr_call *c, bool *fits)
 {
     wr_port *port = c->port;
     wr_hall *hall = &port->hall;
-    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, plan->window};
+    wr_hall_need need = {c->desks ? c->desks : 1, c->slots, c->plan->window};
     if (wr_hall_fits(hall, &need))
         return 0;
     int code;
@@ -438,12 +439,12 @@ static int open_hall(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
         if (need.slots > 2) {
             *fits = false;
         } else {
-            hall->limit =
-                plan->window > SMALLEST_WINDOW ? wr_max(SMALLEST_WINDOW, plan->window / 4) : -1;
-            limit_window(hall, in, plan);
+            int64_t smaller = wr_max(SMALLEST_WINDOW, c->plan->window / 4);
+            hall->limit = c->plan->window > SMALLEST_WINDOW ? smaller : -1;
+            limit_window(c);
         }
         c->slots = 2;
-        need = (wr_hall_need){need.desks, c->slots, plan->window};
+        need = (wr_hall_need){need.desks, c->slots, c->plan->window};
     }
     int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_hall_slot_bytes(need.window);
     atomic_fetch_add(&port->world->in_flight, kept - port->in_flight);
@@ -453,11 +454,11 @@ static int open_hall(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
 
 /* [collective on the node] There is memory for the rounds, and large requests are told; or all
  * leave. */
-static int admit(wr_call *c, wr_plan_input *in, wr_plan *plan, bool *fits)
+static int admit(wr_call *c, bool *fits)
 {
-    limit_window(&c->port->hall, in, plan);
+    limit_window(c);
     *fits = find_slots(c);
-    int code = open_hall(c, in, plan, fits);
+    int code = open_hall(c, fits);
     return code ? code : wr_call_show(c);
 }
 
@@ -478,21 +479,15 @@ static void run_admitted(wr_call *c, bool fits)
 
 void wr_rounds_shared(wr_call *c)
 {
-    const wr_plan_input *asked = c->in;
-    const wr_plan *planned = c->plan;
-    wr_plan_input in = *asked;
-    wr_plan plan = *planned;
+    const int64_t window = c->plan->window;
     bool fits;
-    c->in = &in;
-    c->plan = &plan;
-    int code = admit(c, &in, &plan, &fits);
-    if (!code)
+    int code = admit(c, &fits);
+    if (!code) {
         run_admitted(c, fits);
-    c->in = asked;
-    c->plan = planned;
-    if (!code)
         return;
+    }
     c->slots = 0;
+    c->in->window = c->plan->window = window;
     if (code == WR_NO_REGION)
         wr_call_run_apart(c);
     else

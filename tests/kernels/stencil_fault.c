@@ -7,6 +7,7 @@
 
 #include "kernel_naive.h"
 #include "kernel_scene.h"
+#include "storage/disarm.h"
 #include "transport/local.h"
 
 enum { RANKS = 3, ROWS = 23, COLUMNS = 17, MEMORY = 24 << 10, SEVERAL = 4 };
@@ -23,7 +24,7 @@ typedef struct trial {
 /* No transfer of this rank fails from now on. */
 static void disarm(weir_array *a)
 {
-    a->file->port.tunables.fault.number = INT64_MAX;
+    test_disarm(a->file->port.storage);
 }
 
 static void rank_body(wr_transport *t, void *user)

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "file/file.h"
+#include "storage/disarm.h"
 #include "transport/mpi_transport.h"
 
 enum { MOST_RANKS = 16, PIECES = 10, PIECE = 40, BYTES = PIECES * PIECE, SECONDS = 5 };
@@ -128,7 +129,7 @@ static void open_file(scene *s, const char *fault)
     check_within(60);
     CHECK(!wr_file_open(s->w, path, WEIR_READ | WEIR_WRITE, hints, &s->f));
     if (s->victim >= 0 && s->victim != rank)
-        s->f->port.tunables.fault.number = INT64_MAX; /* not here */
+        test_disarm(s->f->port.storage);
 }
 
 /* The same again without a fault; where all ranks have one, each one's may still come, once. */
