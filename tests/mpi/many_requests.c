@@ -80,17 +80,17 @@ static void check_threads(const char *path)
 {
     static MPI_Comm comms[COMMUNICATORS];
     static weir_file *files[COMMUNICATORS];
-    weir_pattern *where;
+    weir_pattern *where, *memory;
     weir_request *request;
     int64_t before = threads();
     check_within(SECONDS);
     CHECK(!weir_pattern_contiguous((int64_t)rank * BYTES, BYTES, &where));
+    CHECK(!weir_pattern_contiguous(0, BYTES, &memory));
     double start = MPI_Wtime();
     for (int i = 0; i < COMMUNICATORS; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         CHECK(!weir_file_open(comms[i], path, WEIR_READ | WEIR_WRITE, "overlap=all", &files[i]));
-        CHECK(!weir_file_iwrite_all(files[i], where, where, data - (int64_t)rank * BYTES,
-                                    &request));
+        CHECK(!weir_file_iwrite_all(files[i], where, memory, data, &request));
         CHECK(!weir_wait(&request, NULL));
     }
     CHECK(threads() <= before + 1);
@@ -102,6 +102,7 @@ static void check_threads(const char *path)
     }
     CHECK(threads() <= before + 1);
     weir_pattern_free(where);
+    weir_pattern_free(memory);
 }
 
 int main(int argc, char **argv)
