@@ -214,8 +214,8 @@ void test_pairwise(rng *r, int factors, const int *levels,
     free(p.met);
 }
 
-/* liburing maps rings by system calls of its own, so the thread sanitizer takes a new ring at an old
- * one's address for the same memory. */
+/* liburing maps rings by system calls of its own, so the thread sanitizer takes a new ring at an
+ * old one's address for the same memory. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {

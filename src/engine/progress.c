@@ -168,8 +168,8 @@ static int64_t sooner(int64_t a, int64_t b)
     return a && b ? wr_min(a, b) : a + b;
 }
 
-/* What the errands of a list wait for, behind `count` words; *look: for so long at most. Who has just
- * begun to look for something without a word, such as a message, looks again at once. */
+/* What the errands of a list wait for, behind `count` words; *look: for so long at most. Who has
+ * just begun to look for something without a word, such as a message, looks again at once. */
 static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awaited, int64_t *look)
 {
     pthread_mutex_lock(&p->lock);
