@@ -137,7 +137,7 @@ int64_t wr_folder_longest(const wr_folder *folder)
 int wr_folder_look(const wr_folder *in, const char *name, bool follow, wr_folder_entry *out)
 {
     struct stat s;
-    *out = (wr_folder_entry){WR_ENTRY_NONE};
+    *out = (wr_folder_entry){.kind = WR_ENTRY_NONE};
     int error = fstatat(in->fd, name, &s, follow ? 0 : AT_SYMLINK_NOFOLLOW) ? errno : 0;
     if (error == ENOENT || error == ENOTDIR)
         return 0;
