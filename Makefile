@@ -73,4 +73,4 @@ clean:
 	rm -rf build
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# make/make/p' Makefile

@@ -80,8 +80,7 @@ int wr_site_prepare(wr_site *s, bool overwrite, const wr_named_disks *named)
     s->overwrite = overwrite;
     int code = wr_folder_look(&s->folder, s->name, false, &found);
     if (!code && found.kind != WR_ENTRY_NONE && !overwrite)
-        code =
-            wr_fail(WEIR_EEXIST, "there is something of that name; overwriting was not asked for");
+        code = wr_fail(WEIR_EEXIST, "there is something of that name, and overwrite was not given");
     if (!code)
         code = wr_array_check_owned(&s->folder, s->name, named, &found);
     s->owned = !code && found.kind != WR_ENTRY_NONE;

@@ -314,7 +314,7 @@ static int put_open(int fd, const wr_folder *in, const char *name, const wr_cont
         return code;
     }
     if (c->size > c->bytes && (error = resize(fd, c->size))) {
-        int code = fail(in, name, error, "set the size of");
+        int code = fail(in, name, error, "set the size");
         note_file(in, name, c->size);
         return code;
     }

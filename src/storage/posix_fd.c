@@ -218,11 +218,11 @@ int wr_fd_set_size(wr_storage *s, int64_t size)
     if (wrong)
         return wrong;
     if (size > f->limit && size > now)
-        return wr_fail_system(EFBIG, s->path, size, "set the size of");
+        return wr_fail_system(EFBIG, s->path, size, "set the size");
     do
         wrong = ftruncate(f->buffered, size);
     while (wrong && errno == EINTR);
-    return wrong ? wr_fail_system(errno, s->path, size, "set the size of") : 0;
+    return wrong ? wr_fail_system(errno, s->path, size, "set the size") : 0;
 }
 
 int wr_fd_sync(wr_storage *s)

@@ -38,7 +38,7 @@ static int get_size(wr_storage *s, int64_t *size)
 static int set_size(wr_storage *s, int64_t size)
 {
     const state *p = s->state;
-    int code = size < 0 ? wr_fail_system(EINVAL, s->path, size, "set the size of") : 0;
+    int code = size < 0 ? wr_fail_system(EINVAL, s->path, size, "set the size") : 0;
     for (int64_t i = 0; !code && i < p->stripes.count; i++)
         code = wr_storage_set_size(p->part[i], wr_stripes_share(&p->stripes, i, size));
     return code;

@@ -126,9 +126,9 @@ order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6
 
 # What ranks find out together, or only one of them.
 cases_of_bad_collectives() {
-    refuses 1 'overwriting was not asked for' create a.npy --shape 4
-    refuses 1 'overwriting was not asked for' get 'a.npy[0]' -o short.npy
-    refuses 1 'overwriting was not asked for' convert a.npy folder --grid 2,2
+    refuses 1 'overwrite was not given' create a.npy --shape 4
+    refuses 1 'overwrite was not given' get 'a.npy[0]' -o short.npy
+    refuses 1 'overwrite was not given' convert a.npy folder --grid 2,2
     refuses 1 'left alone\|not overwritten' convert a.npy folder --grid 2,2 --overwrite
     refuses 1 'memory' create x.npy --shape 4,4 --iota --memory 10
     refuses 1 'memory' create x.npy --shape 4,4 --fill 1 --memory 2

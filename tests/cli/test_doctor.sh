@@ -24,6 +24,10 @@ for line in weir MPI threads ranks meeting folder io_uring O_DIRECT cached 'will
     grep -q "^$line " "$work/report" || fail "no line $line: $(cat "$work/report")"
 done
 [ "$(ls "$work" | wc -l)" = 1 ] || fail "left behind: $(ls -a "$work")"
+# Of several processes that another MPI's launcher has started, each is alone.
+if [ -n "${OMPI_ALLOW_RUN_AS_ROOT:-}" ]; then
+    refuses 'started 3 times by the launcher of another MPI' env PMI_SIZE=3 PMI_RANK=0 "$weir" doctor "$work"
+fi
 "$@" 2 "$weir" doctor "$work" >"$work/report"
 grep -q '^ranks *2 on 1 node' "$work/report" || fail "two ranks: $(cat "$work/report")"
 WEIR_RANKS_PER_NODE=1 "$@" 2 "$weir" doctor "$work" >"$work/report"

@@ -94,9 +94,9 @@ cases_of_words() {
 
 # What only the library can tell, and all ranks must.
 cases_of_operands() {
-    refuses 1 'overwriting was not asked for' transpose a.npy a.npy
-    refuses 1 'overwriting was not asked for' transpose a.npy a.npy --dry-run
-    refuses 1 'overwriting was not asked for' laplace a.npy set
+    refuses 1 'overwrite was not given' transpose a.npy a.npy
+    refuses 1 'overwrite was not given' transpose a.npy a.npy --dry-run
+    refuses 1 'overwrite was not given' laplace a.npy set
     refuses 1 'left alone\|not overwritten' median a.npy folder --overwrite
     refuses 2 'No such file' transpose a.npy none/x.npy
     refuses 2 'c8' transpose c8.npy x.npy --dtype f8

@@ -51,6 +51,9 @@ cmake -G Ninja -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$work/pr
 cmake --build "$work/cxx/build" >/dev/null
 "$work/cxx/build/version" | grep -q "^[0-9.]* $mpi"
 
+# The command uses the library that was installed with it.
+ldd "$work/prefix/bin/weir.$mpi" | grep -q "libweir_$mpi.* => $work/" || { ldd "$work/prefix/bin/weir.$mpi"; exit 1; }
+
 documents="$work/prefix/share/doc/weir"
 { "$work/prefix/bin/weir.$mpi" --help; cat "$work/prefix"/include/weir/*.h; } | grep -o 'docs/[a-z-]*\.md' | sort -u >"$work/named"
 [ -s "$work/named" ] || { echo "no documents named"; exit 1; }

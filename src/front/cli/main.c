@@ -92,7 +92,7 @@ static int run(const cli_command *command, int argc, char **argv)
     cli_start_quickly();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     warn();
-    int status = command->run(argc - 1, argv + 1);
+    int status = cli_is_astray() ? CLI_USAGE : command->run(argc - 1, argv + 1);
     MPI_Finalize();
     return status;
 }
