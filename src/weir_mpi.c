@@ -87,13 +87,13 @@ int wr_mpi_prepare(void)
     return result == MPI_SUCCESS ? 0 : wr_fail(WEIR_ETRANSPORT, "cannot create an MPI attribute");
 }
 
-static int open_process(const wr_tunables *tunables)
+static void open_process(const wr_tunables *tunables)
 {
     pthread_mutex_lock(&lock);
-    int code = opened ? 0 : wr_process_open(&process, tunables);
-    opened = opened || !code;
+    if (!opened)
+        wr_process_open(&process, tunables);
+    opened = true;
     pthread_mutex_unlock(&lock);
-    return code;
 }
 
 /* Once in a process: what the user has misspelt. */
@@ -115,7 +115,7 @@ static int new_world(MPI_Comm comm, wr_world **out)
     wr_tunables_init(&tunables);
     int code = wr_tunables_set_environment(&tunables);
     if (!code)
-        code = open_process(&tunables);
+        open_process(&tunables);
     code = wr_transport_open_mpi(comm, code, &tunables, &differed, &transport);
     if (!code)
         code = wr_world_open_in(&process, transport, &tunables, out);

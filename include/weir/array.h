@@ -74,7 +74,8 @@ typedef struct weir_array_options {
 /* Waits for everything started; a new array gets its name now, if no write to it has failed on any
  * rank (one refused because of its arguments has changed nothing, and does not count), and, unless
  * durable=disable, it is on stable storage. Otherwise an error says where what there is can be
- * found. Requests are still to be waited for, to be freed. The array is not used after it, whatever it returns. [collective] */
+ * found. Requests are still to be waited for, to be freed. The array is not used after it, whatever
+ * it returns. [collective] */
 WEIR_API int weir_array_close(weir_array *array);
 
 /* The same, but of a new array nothing is left. [collective] */

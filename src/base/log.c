@@ -93,7 +93,7 @@ int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user)
 static int file_sink(void *user, const char *lines, int64_t length)
 {
     const wr_trace *trace = user;
-    const int64_t at = lseek(trace->fd, 0, SEEK_CUR); /* -1: a pipe */
+    const int64_t at = lseek(trace->fd, 0, SEEK_END); /* others append too; -1: a pipe */
     if (at >= 0 && at + length > wr_file_limit())
         return EFBIG;
     return write_all(trace->fd, lines, length);

@@ -73,7 +73,7 @@ const wr_tunable wr_tunable_table[] = {
      "MPI-IO; "
      "by the environment only"},
     {"progress", WR_CHOICE, AT(progress), "thread|poll", 0, 0, "thread", "engine",
-     "who moves operations in flight: a thread of each communicator, or calls of the library only"},
+     "who moves operations in flight: a thread of the process, or calls of the library only"},
     {"progress_nice", WR_COUNT, AT(progress_nice), "niceness", -20, 19, "0", "engine",
      "of that thread, by the environment only; below 0 needs privileges"},
     {"progress_policy", WR_CHOICE, AT(progress_policy), "other|batch|idle|fifo", 0, 0, "other",

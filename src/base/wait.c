@@ -143,8 +143,10 @@ static bool sleep_on_any(int count, const wr_awaited *awaited, int64_t microseco
 
 void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds)
 {
-    bool slept = count > 0 && count <= MOST_WORDS && sleep_on_any(count, awaited, microseconds);
-    if (!slept)
+    const struct timespec limit = duration(microseconds);
+    if (count == 1) /* which older kernels can do as well */
+        futex_wait(awaited->word, awaited->seen, microseconds ? &limit : NULL);
+    else if (count <= 0 || count > MOST_WORDS || !sleep_on_any(count, awaited, microseconds))
         wr_pause(microseconds && microseconds < NAP_US ? microseconds : NAP_US);
 }
 

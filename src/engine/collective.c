@@ -352,7 +352,7 @@ void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
     wr_waiter waiter = wr_transport_waiter(c->port->world->transport, true);
     part away = {c, run};
     wr_errand errand = {.by = WR_BY_THREAD, .run = run_part, .user = &away};
-    if (wr_errand_start(p, &errand, false)) {
+    if (wr_errand_start(p, &errand)) {
         run(c);
         return;
     }

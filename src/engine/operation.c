@@ -81,11 +81,12 @@ static enum wr_mover choose(wr_operation *op)
     return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
 }
 
-int wr_operation_start(wr_operation *op, bool last_resort)
+int wr_operation_start(wr_operation *op)
 {
     wr_port *port = op->port;
     const bool brief = is_brief(op);
-    op->errand = (wr_errand){.by = WR_BY_CALLERS, .run = run, .user = op};
+    op->errand = (wr_errand){.by = WR_BY_CALLERS, .run = run, .user = op, .own = op->own};
+    op->own = NULL;
     if (!brief) {
         op->errand.by = choose(op);
         op->errand.queue = op->together ? &port->together : &port->alone;
@@ -94,7 +95,7 @@ int wr_operation_start(wr_operation *op, bool last_resort)
     op->count = 0;
     /* its callers may be elsewhere for long, and others wait for the lock */
     op->a.unbroken = port->atomic && op->errand.by == WR_BY_CALLERS;
-    int code = wr_errand_start(&port->world->process->progress, &op->errand, last_resort);
+    int code = wr_errand_start(&port->world->process->progress, &op->errand);
     if (code)
         return code;
     if (op->together)

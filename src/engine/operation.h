@@ -19,6 +19,7 @@ enum wr_stage {
 
 typedef struct wr_operation {
     wr_errand errand;
+    wr_task *own; /* for the errand, until it is started */
     wr_port *port;
     wr_access_request a; /* its patterns are its own */
     bool together;
@@ -34,8 +35,8 @@ typedef struct wr_operation {
 enum { WR_ALONE_AT_A_TIME = 16 };
 
 /* Starts what port, a, together, form and code say, without waiting for anybody. WEIR_ENOMEM: it is
- * not started, unless `last_resort` (progress.h) helps. */
-int wr_operation_start(wr_operation *op, bool last_resort);
+ * not started. */
+int wr_operation_start(wr_operation *op);
 
 /* For split calls: returns when its caller may go. */
 void wr_operation_begun(wr_operation *op);

@@ -127,17 +127,17 @@ static void run(void *user)
     }
 }
 
-static void call(wr_clerk *c)
+static void call(wr_port *port)
 {
-    wr_word_ring(&c->call);
+    wr_progress_ring(&port->world->process->progress, &port->clerk.call);
 }
 
 int wr_passage_start(wr_port *port, wr_passage *p)
 {
     wr_clerk *c = &port->clerk;
     if (!c->hired) {
-        c->errand = (wr_errand){.by = WR_BY_THREAD, .run = run, .user = port};
-        int code = wr_errand_start(&port->world->process->progress, &c->errand, false);
+        c->errand = (wr_errand){.by = WR_BY_THREAD, .called = true, .run = run, .user = port};
+        int code = wr_errand_start(&port->world->process->progress, &c->errand);
         if (code)
             return code;
         c->hired = true;
@@ -151,7 +151,7 @@ int wr_passage_start(wr_port *port, wr_passage *p)
         c->first = p;
     c->last = p;
     pthread_mutex_unlock(&c->lock);
-    call(c);
+    call(port);
     return 0;
 }
 
@@ -168,7 +168,7 @@ void wr_clerk_dismiss(wr_port *port)
     pthread_mutex_lock(&c->lock);
     c->dismissed = true;
     pthread_mutex_unlock(&c->lock);
-    call(c);
+    call(port);
     while (!wr_errand_is_over(&port->world->process->progress, &c->errand))
         wr_world_wait(port->world, &c->errand.over, 0);
     c->hired = false;

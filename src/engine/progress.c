@@ -24,15 +24,12 @@ static void clear(wr_progress *p)
     p->callers = 0;
 }
 
-int wr_progress_open(wr_progress *p, const wr_tunables *tunables)
+void wr_progress_open(wr_progress *p, const wr_tunables *tunables)
 {
     *p = (wr_progress){.nice = tunables->progress_nice, .policy = tunables->progress_policy.which};
     clear(p);
     pthread_mutex_init(&p->lock, NULL);
     pthread_mutex_init(&p->turn, NULL);
-    int code = wr_task_new(&p->spare[0]);
-    p->spares = !code;
-    return code;
 }
 
 /* All below with the lock held. */
@@ -176,6 +173,8 @@ static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awai
     for (const wr_errand *e = p->moved[by].first; e; e = e->next) {
         uint32_t seen;
         wr_word *word = wr_task_awaits(e->task, &seen);
+        if (e->called && !is_ready(e->task))
+            continue; /* the thread's own word tells when it is */
         if (word && count < MOST_WORDS)
             awaited[count++] = (wr_awaited){word, seen};
         else
@@ -241,23 +240,29 @@ bool wr_progress_thread(wr_progress *p)
 }
 
 /* With the lock held. */
-static int take_task(wr_progress *p, bool last_resort, wr_task **out)
+static int take_task(wr_progress *p, wr_errand *e, wr_task **out)
 {
-    if (p->spares > !last_resort) {
+    if (p->spares) {
         *out = p->spare[--p->spares];
         return 0;
     }
-    return wr_task_new(out);
+    int code = wr_task_new(out);
+    if (code && e->own) {
+        *out = e->own;
+        e->own = NULL;
+        code = 0;
+    }
+    return code;
 }
 
-int wr_errand_start(wr_progress *p, wr_errand *e, bool last_resort)
+int wr_errand_start(wr_progress *p, wr_errand *e)
 {
     wr_task *task;
     int code = 0;
     pthread_mutex_lock(&p->lock);
     if (is_full(e->queue))
         queue_up(e->queue, e);
-    else if (!(code = take_task(p, last_resort, &task))) {
+    else if (!(code = take_task(p, e, &task))) {
         if (e->queue)
             e->queue->busy++;
         enter(p, e, task);

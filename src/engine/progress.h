@@ -30,12 +30,14 @@ typedef struct wr_queue {
     struct wr_errand *first, **last; /* of those that wait; last is NULL if there are none */
 } wr_queue;
 
-/* The owner sets mover, queue, run and user. */
+/* The owner sets by, queue, called, run, user and own. */
 typedef struct wr_errand {
     enum wr_mover by;
     wr_queue *queue; /* or NULL: it is under way at once */
+    bool called;     /* what it waits for changes by wr_progress_ring only; by the thread */
     void (*run)(void *user);
     void *user;
+    wr_task *own; /* for when there is no memory for another, or NULL; NULL once it is used */
     wr_word over; /* 1 when it is */
     struct wr_errand *next, **place;
     wr_task *task; /* NULL while it waits */
@@ -49,21 +51,21 @@ typedef struct wr_errands {
 enum { WR_SPARES = 4 };
 
 typedef struct wr_progress {
-    int64_t nice, policy;      /* how the thread is scheduled */
-    pthread_mutex_t lock;      /* of the lists, and of all queues */
-    pthread_mutex_t turn;      /* held by the caller that moves */
-    wr_errands moved[2];       /* by mover */
-    _Atomic int callers;       /* errands in the second list */
-    int spares;                /* tasks to be used again, the last */
-    wr_task *spare[WR_SPARES]; /* of them only where there is no memory for another */
+    int64_t nice, policy; /* how the thread is scheduled */
+    pthread_mutex_t lock; /* of the lists, and of all queues */
+    pthread_mutex_t turn; /* held by the caller that moves */
+    wr_errands moved[2];  /* by mover */
+    _Atomic int callers;  /* errands in the second list */
+    int spares;           /* tasks to be used again */
+    wr_task *spare[WR_SPARES];
     pthread_t thread;
     bool running, stop;
     wr_word call;    /* changes when there is something new for the thread */
     wr_meter *meter; /* for tests: of the thread's allocations, or NULL */
 } wr_progress;
 
-/* 0 or WEIR_ENOMEM. The tunables say how the thread is scheduled. */
-int wr_progress_open(wr_progress *p, const wr_tunables *tunables);
+/* The tunables say how the thread is scheduled. */
+void wr_progress_open(wr_progress *p, const wr_tunables *tunables);
 
 /* Stops the thread; what is not over stays where it stands, for ever, with its memory, which
  * messages and transfers under way may still use. For the end of a program. */
@@ -74,9 +76,8 @@ void wr_progress_close(wr_progress *p);
 /* Whether the thread can be had: it runs or could be started. */
 bool wr_progress_thread(wr_progress *p);
 
-/* Starts e->run(e->user), now or when its queue lets it. WEIR_ENOMEM: nothing is started.
- * `last_resort` uses the last spare task, which is there unless another one has it. */
-int wr_errand_start(wr_progress *p, wr_errand *e, bool last_resort);
+/* Starts e->run(e->user), now or when its queue lets it. WEIR_ENOMEM: nothing is started. */
+int wr_errand_start(wr_progress *p, wr_errand *e);
 
 bool wr_errand_is_over(wr_progress *p, wr_errand *e);
 
@@ -84,6 +85,14 @@ bool wr_errand_is_over(wr_progress *p, wr_errand *e);
  * says that it is set, neither is touched any more. */
 void wr_progress_tell(wr_progress *p, wr_word *word, wr_word *bell);
 bool wr_progress_told(wr_progress *p, const wr_word *word);
+
+/* Changes a word that a called errand waits for. So the thread sleeps on one word for all of them,
+ * and files that are open and rest cost nothing. */
+static inline void wr_progress_ring(wr_progress *p, wr_word *word)
+{
+    wr_word_add(word, 1);
+    wr_word_ring(&p->call);
+}
 
 static inline bool wr_progress_has_callers(const wr_progress *p)
 {

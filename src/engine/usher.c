@@ -26,9 +26,9 @@ static int hire(wr_port *port)
     wr_progress *p = &port->world->process->progress;
     pthread_mutex_lock(&u->lock);
     if (u->state == WR_USHER_UNKNOWN) {
-        u->errand = (wr_errand){.by = WR_BY_THREAD, .run = run, .user = port};
+        u->errand = (wr_errand){.by = WR_BY_THREAD, .called = true, .run = run, .user = port};
         bool hired = port->tunables.progress.which == WR_PROGRESS_THREAD && wr_progress_thread(p) &&
-                     !wr_errand_start(p, &u->errand, false);
+                     !wr_errand_start(p, &u->errand);
         u->state = hired ? WR_USHER_HIRED : WR_USHER_NONE;
     }
     pthread_mutex_unlock(&u->lock);
@@ -46,20 +46,21 @@ bool wr_usher_admit(wr_port *port, int64_t bytes)
         return false;
     bool may = wr_pass_use(port->storage, &fresh);
     if (fresh)
-        wr_word_ring(&u->call);
+        wr_progress_ring(&port->world->process->progress, &u->call);
     return may;
 }
 
 void wr_usher_dismiss(wr_port *port)
 {
     wr_usher *u = &port->usher;
+    wr_progress *p = &port->world->process->progress;
     bool hired = u->state == WR_USHER_HIRED;
     u->state = WR_USHER_NONE;
     if (!hired)
         return;
-    wr_word_ring(&u->dismissed);
-    wr_word_ring(&u->call);
-    while (!wr_errand_is_over(&port->world->process->progress, &u->errand))
+    wr_progress_ring(p, &u->dismissed);
+    wr_progress_ring(p, &u->call);
+    while (!wr_errand_is_over(p, &u->errand))
         wr_world_wait(port->world, &u->errand.over, 0);
     wr_pass_drop(port->storage); /* others may still modify, while this rank waits for them */
 }

@@ -128,12 +128,12 @@ wr_channel wr_channel_inner(const wr_channel *c)
     return inner;
 }
 
-int wr_process_open(wr_process *p, const wr_tunables *tunables)
+void wr_process_open(wr_process *p, const wr_tunables *tunables)
 {
     *p = (wr_process){0};
     pthread_mutex_init(&p->costs.lock, NULL);
     pthread_mutex_init(&p->idle.lock, NULL);
-    return wr_progress_open(&p->progress, tunables);
+    wr_progress_open(&p->progress, tunables);
 }
 
 void wr_process_close(wr_process *p)
@@ -146,14 +146,13 @@ void wr_process_close(wr_process *p)
 /* Everything that needs no other rank. */
 static int furnish(wr_world *w, wr_process *process)
 {
-    int code = 0;
     pthread_mutex_init(&w->lock, NULL);
     wr_budget_init(&w->budget, INT64_MAX);
     set_log(w);
     w->process = process ? process : &w->own;
     if (!process)
-        code = wr_process_open(w->process, &w->tunables);
-    return code ? code : open_trace(w);
+        wr_process_open(w->process, &w->tunables);
+    return open_trace(w);
 }
 
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)

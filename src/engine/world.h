@@ -1,6 +1,6 @@
 /* A world is what one communicator has: the transport, the memory its node shares, channels, the
  * tunables all ranks agreed on, log, trace and budget. There is one per communicator and process,
- * or one per thread where ranks are threads; nothing is kept in globals.
+ * or one per thread where ranks are threads. What those of a process share is told to them.
  *
  * A channel keeps the collective calls on one open file apart from those on another: it owns a part
  * of the shared memory and a span of tags, so that two files of one communicator can be used from
@@ -64,8 +64,8 @@ typedef struct wr_process {
     wr_progress progress; /* of operations in flight */
 } wr_process;
 
-/* 0 or WEIR_ENOMEM. The tunables say how the progress thread is scheduled. */
-int wr_process_open(wr_process *process, const wr_tunables *tunables);
+/* The tunables say how the progress thread is scheduled. */
+void wr_process_open(wr_process *process, const wr_tunables *tunables);
 void wr_process_close(wr_process *process);
 
 typedef struct wr_world {

@@ -234,7 +234,7 @@ static void discard(weir_file *f)
 {
     if (f->split)
         weir_wait(&f->split, NULL);
-    wr_free(f->spare);
+    wr_request_free(f->spare);
     pthread_mutex_destroy(&f->port.moving);
     pthread_mutex_destroy(&f->port.clerk.lock);
     pthread_mutex_destroy(&f->port.usher.lock);
@@ -276,12 +276,16 @@ static int flush(weir_file *f)
 int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
 {
     int64_t words[WR_CHANNEL_WORDS];
+    weir_request *spare = NULL;
     weir_file *f = wr_alloc(sizeof *f);
     int code = how->code ? how->code : f ? check_mode(how->mode) : WEIR_ENOMEM;
+    if (!code)
+        code = wr_request_new_spare(&spare);
     code = meet(world, how, code, words);
     if (!code && f) {
         *f = (weir_file){
-            .port = {.world = world, .together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME}};
+            .port = {.world = world, .together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME},
+            .spare = spare};
         pthread_mutex_init(&f->port.moving, NULL);
         pthread_mutex_init(&f->port.clerk.lock, NULL);
         pthread_mutex_init(&f->port.usher.lock, NULL);
@@ -291,6 +295,7 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
             f->port.inner = wr_channel_inner(&f->port.channel);
     }
     if (code || !f) {
+        wr_request_free(spare);
         wr_free(f);
         return code;
     }
@@ -388,7 +393,7 @@ static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *co
         .port = &f->port, .a = *a, .together = true, .form = WR_BLOCKING, .code = code};
     if (code)
         op.error = *weir_error_last();
-    if (wr_operation_start(&op, false) && wr_operation_start(&op, true)) {
+    if (wr_operation_start(&op)) {
         wr_port_settle(&f->port);
         if (code)
             wr_error_raise(&op.error);

@@ -101,6 +101,12 @@ typedef struct wr_start {
 int wr_file_begin(weir_file *file, const wr_access_request *a, const wr_start *how);
 int wr_file_end(weir_file *file, enum wr_direction direction, bool together, int64_t *count);
 
+/* Memory, and a stack, for the request of a rank that has none when it must take part. */
+int wr_request_new_spare(weir_request **out);
+
+/* Its memory only. NULL is fine. */
+void wr_request_free(weir_request *request);
+
 int wr_file_start(weir_file *file, const wr_access_request *a, const wr_start *how,
                   weir_request **out);
 

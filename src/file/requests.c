@@ -33,14 +33,36 @@ static weir_request *make(const wr_access_request *a)
     return r;
 }
 
-/* For a rank that has no memory for its request and must take part: one that was laid by. */
+void wr_request_free(weir_request *r)
+{
+    if (!r)
+        return;
+    wr_task_free(r->op.own);
+    wr_task_free(r->op.errand.own);
+    wr_free(r);
+}
+
+int wr_request_new_spare(weir_request **out)
+{
+    weir_request *r = wr_alloc(sizeof *r);
+    if (!r)
+        return WEIR_ENOMEM;
+    *r = (weir_request){.spare = true};
+    int code = wr_task_new(&r->op.own);
+    if (code)
+        wr_free(r);
+    else
+        *out = r;
+    return code;
+}
+
+/* Takes what was laid by. */
 static weir_request *make_spare(weir_file *f, const wr_access_request *a)
 {
     weir_request *r = f->spare;
     f->spare = NULL;
     if (!r)
         return NULL;
-    *r = (weir_request){.spare = true};
     const weir_pattern *none = wr_run_pattern_set(&r->nothing, 0, 0);
     r->op.a = (wr_access_request){
         .direction = a->direction, .file = none, .memory = none, .base = a->base};
@@ -86,9 +108,9 @@ static weir_request *start(weir_file *f, weir_request *r, const wr_start *how)
     r->op.port = &f->port;
     r->op.together = how->together;
     r->op.form = how->form;
-    if (!wr_operation_start(&r->op, r->spare))
+    if (!wr_operation_start(&r->op))
         return r;
-    wr_free(r);
+    wr_request_free(r);
     return NULL;
 }
 
@@ -106,8 +128,8 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
     if (!f->port.world || (code && !how->together))
         return refuse(f, code);
     wr_transport_idle(f->port.world->transport);
-    if (!f->spare && how->together)
-        f->spare = wr_alloc(sizeof *f->spare);
+    if (how->together && !f->spare)
+        wr_request_new_spare(&f->spare); /* it is there for who has no memory later */
     weir_request *r = make(a);
     if (r && code) {
         r->op.code = code;
@@ -149,7 +171,7 @@ static int take_result(weir_request **request, int64_t *count)
         code = r->after.run(r->after.user, code, &moved);
     if (count)
         *count = moved;
-    wr_free(r);
+    wr_request_free(r);
     *request = NULL;
     return code;
 }

@@ -42,13 +42,18 @@ static int fail(const wr_folder *in, const char *name, int error, const char *wh
     return code;
 }
 
-static int open_at(const wr_folder *in, const char *name, int flags, mode_t mode)
+int wr_open_at(int folder, const char *name, int flags, mode_t mode)
 {
     int fd;
     do
-        fd = openat(in->fd, name, flags | O_CLOEXEC, mode);
+        fd = folder == AT_FDCWD ? open(name, flags, mode) : openat(folder, name, flags, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+static int open_at(const wr_folder *in, const char *name, int flags, mode_t mode)
+{
+    return wr_open_at(in->fd, name, flags | O_CLOEXEC, mode);
 }
 
 /* --- folders --- */

@@ -20,6 +20,10 @@ typedef struct wr_folder {
 /* Names as they are: from where the process is. */
 extern const wr_folder wr_folder_here;
 
+/* openat, again where it was interrupted: network file systems. The thread sanitizer follows the
+ * descriptors of open, not those of openat, so that is used where it will do. */
+int wr_open_at(int folder, const char *name, int flags, mode_t mode);
+
 /* The folder `path` in `in`, by links too. Where it cannot be read its entries can still be
  * made. To be closed, also if this fails. */
 int wr_folder_open(const wr_folder *in, const char *path, wr_folder *out);

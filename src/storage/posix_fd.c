@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "storage/folder.h"
 #include "storage/lock.h"
 
 /* PAGE is also the least alignment of bodies: a page dirtied through the cache by a head must not
@@ -74,24 +75,13 @@ static int system_flags(int flags)
            (flags & WR_OPEN_EXCLUSIVE ? O_EXCL : 0) | (flags & WR_OPEN_TRUNCATE ? O_TRUNC : 0);
 }
 
-/* Interrupted only where opening waits: network file systems. The thread sanitizer follows the
- * descriptors of open, not those of openat. */
-static int open_file(int folder, const char *path, int flags)
-{
-    int fd;
-    do
-        fd = folder == AT_FDCWD ? open(path, flags, 0666) : openat(folder, path, flags, 0666);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* A pipe must not keep us; what holds a lease on a file may. Then rings would take O_NONBLOCK to
  * mean that they must not wait for the device. */
 static int open_at_once(int folder, const char *path, int flags)
 {
-    int fd = open_file(folder, path, flags | O_NONBLOCK);
+    int fd = wr_open_at(folder, path, flags | O_NONBLOCK, 0666);
     if (fd < 0 && errno == EAGAIN)
-        return open_file(folder, path, flags);
+        return wr_open_at(folder, path, flags, 0666);
     if (fd >= 0)
         fcntl(fd, F_SETFL, 0);
     return fd;
@@ -120,7 +110,7 @@ static int open_again(int file, int flags)
 {
     char same[40];
     snprintf(same, sizeof same, "/proc/self/fd/%d", file);
-    int fd = open_file(AT_FDCWD, same, flags);
+    int fd = wr_open_at(AT_FDCWD, same, flags, 0);
     if (fd < 0 || is_same(fd, file))
         return fd;
     close(fd);

@@ -1,5 +1,5 @@
 /* Thousands of nonblocking accesses outstanding at a time cost as much each as a few hundred do;
- * many communicators share one thread. */
+ * many communicators share one thread, which sleeps while their files rest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +105,29 @@ static void check_threads(const char *path)
     weir_pattern_free(memory);
 }
 
+/* Files that are open and rest take no processor time, however many. */
+static void check_rest(const char *path)
+{
+    enum { FILES = 150 };
+    static weir_file *files[FILES];
+    weir_pattern *first;
+    const char *hints = "progress=thread";
+    check_within(SECONDS);
+    CHECK(!weir_pattern_contiguous(0, BYTES, &first));
+    for (int i = 0; i < FILES; i++) {
+        CHECK(!weir_file_open(MPI_COMM_SELF, path, WEIR_READ | WEIR_WRITE, hints, &files[i]));
+        CHECK(!weir_file_write(files[i], first, first, data, NULL));
+    }
+    usleep(100000);
+    double start = processor_time();
+    usleep(500000);
+    double took = processor_time() - start;
+    CHECK(took < 25000);
+    for (int i = 0; i < FILES; i++)
+        CHECK(!weir_file_close(files[i]));
+    weir_pattern_free(first);
+}
+
 int main(int argc, char **argv)
 {
     char path[100];
@@ -118,6 +141,7 @@ int main(int argc, char **argv)
     check_growth(path, "progress=poll", true);
     check_growth(path, "overlap=all", false);
     check_threads(path);
+    check_rest(path);
     check_within(0);
     if (rank == 0)
         unlink(path);
