@@ -35,8 +35,8 @@ typedef struct piece {
     char *data;
 } piece;
 
-/* How locks are had. */
-enum locking { WAIT, TRY, LAST };
+/* How locks are had. LEAVE: what is busy is not written. */
+enum locking { WAIT, LEAVE, TRY, LAST };
 
 void wr_behind_init(wr_behind *b, int64_t limit)
 {
@@ -340,6 +340,12 @@ static int lock(wr_port *port, const span *s, enum locking how)
     if (how == WAIT)
         return wr_port_lock(port, WR_LOCK_SHARED, s->lo, s->hi);
     int code = wr_port_try(port, WR_LOCK_SHARED, s->lo, s->hi);
+    if (code == WR_BUSY && how == LEAVE)
+        return WEIR_EIO; /* as the first that was waited for has said */
+    if (code == WR_BUSY && how == TRY) {
+        port->behind.busy_lo = s->lo;
+        port->behind.busy_hi = s->hi;
+    }
     return how == LAST && code ? 1 : code;
 }
 
@@ -351,6 +357,8 @@ static int flush(wr_port *port, enum locking how)
     for (int64_t at = 0; locked != WR_BUSY && find_span(port, at, &s);) {
         locked = lock(port, &s, how);
         note(&first, locked);
+        if (how == WAIT && locked < 0)
+            how = LEAVE;
         if (locked == 0 || locked == 1)
             write_span(port, &s, &first);
         if (!locked)

@@ -23,9 +23,10 @@ struct wr_port;
 /* A zeroed one is empty. All of it is used with the port's `moving` held. */
 typedef struct wr_behind {
     wr_budget budget;
-    int64_t page;            /* bytes of one */
-    int64_t count, room;     /* of chunks, */
-    struct wr_chunk **chunk; /* ascending */
+    int64_t page;             /* bytes of one */
+    int64_t count, room;      /* of chunks, */
+    struct wr_chunk **chunk;  /* ascending */
+    int64_t busy_lo, busy_hi; /* what others held when put returned WR_BUSY: who puts uses it */
 } wr_behind;
 
 void wr_behind_init(wr_behind *behind, int64_t limit);
@@ -39,7 +40,8 @@ void wr_behind_release(wr_behind *behind);
  * code. */
 int wr_behind_put(struct wr_port *port, const weir_pattern *cover, char *buffer, int64_t *done);
 
-/* Writes all that is kept when it is called; waits for ranges that others hold. */
+/* Writes all that is kept when it is called; waits for ranges that others hold, but once one was
+ * waited for in vain, those that are held are left. */
 int wr_behind_flush(struct wr_port *port);
 
 /* The same for the end of a program, when nobody can be waited for. */

@@ -292,6 +292,11 @@ int wr_port_try(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi)
     return code == 1 ? WR_BUSY : forgive(code, kind);
 }
 
+int wr_port_fail_late(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    return wr_range_fail_late(port->storage, kind_for(port, kind), lo, hi);
+}
+
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi)
 {
     wr_range_unlock(port->storage, lo, hi);

@@ -161,6 +161,7 @@ int wr_port_look(wr_port *port, int count, wr_transfer *transfers, int64_t *vali
  * reading, one of the others for writing. */
 int wr_port_lock(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi);
 int wr_port_try(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi); /* or WR_BUSY */
+int wr_port_fail_late(wr_port *port, enum wr_lock_kind kind, int64_t lo, int64_t hi);
 void wr_port_unlock(wr_port *port, int64_t lo, int64_t hi);
 
 enum { WR_BUSY = 2 }; /* somebody holds the range: try again */

@@ -10,23 +10,24 @@ static int lock(const wr_call *c, wr_turn *turn, enum wr_lock_kind kind)
     int code = wr_port_try_window(c->port, &turn->window, kind, turn->scattered);
     turn->locked = !code;
     if (code != WR_BUSY)
-        turn->busy_since = 0;
+        turn->wait = (wr_range_wait){0};
     return code;
 }
 
 static bool is_late(const wr_call *c, wr_turn *turn)
 {
-    return wr_range_is_late(c->port->storage, &turn->busy_since);
+    return wr_range_is_late(c->port->storage, &turn->wait);
 }
 
 /* Instead of a lock that is not to be had: the window without its holes. */
-static int leave_out_holes(const wr_call *c, wr_windows *walk, wr_turn *turn)
+static int leave_out_holes(const wr_call *c, wr_windows *walk, wr_turn *turn, bool late)
 {
     wr_window *w = &turn->window;
     wr_port *port = c->port;
-    int code = wr_windows_list(walk, w);
+    int code = turn->unlistable ? 1 : wr_windows_list(walk, w);
+    turn->unlistable = code == 1;
     if (code == 1)
-        return wr_range_fail_late(port->storage, w->lo, w->hi);
+        return late ? wr_port_fail_late(port, WR_LOCK_MODIFY, w->lo, w->hi) : WR_BUSY;
     if (code)
         return code;
     if (!port->hurried)
@@ -35,17 +36,18 @@ static int leave_out_holes(const wr_call *c, wr_windows *walk, wr_turn *turn)
                     "lies between",
                     port->storage->path, (long long)w->lo, (long long)w->hi);
     port->hurried = true;
-    turn->busy_since = 0;
+    turn->wait = (wr_range_wait){0};
     wr_range_give_up(port->storage, w->lo, w->hi);
     return 0;
 }
 
-/* Once one has waited in vain for others, those that follow do not. */
+/* Once one has waited in vain for others, those that follow do not, if they can do without. */
 static int lock_to_modify(const wr_call *c, wr_windows *walk, wr_turn *turn)
 {
     int code = lock(c, turn, WR_LOCK_MODIFY);
-    if (code == WR_BUSY && (c->port->hurried || is_late(c, turn)))
-        return leave_out_holes(c, walk, turn);
+    const bool late = code == WR_BUSY && is_late(c, turn);
+    if (late || (code == WR_BUSY && c->port->hurried))
+        return leave_out_holes(c, walk, turn, late);
     if (!code)
         c->port->hurried = false;
     return code;
@@ -99,7 +101,8 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
         }
         turn->made = true;
         turn->kept = 0;
-        turn->busy_since = 0;
+        turn->wait = (wr_range_wait){0};
+        turn->unlistable = false;
         turn->scattered = wr_plan_is_scattered(c->plan, turn->window.lo, turn->window.hi);
         turn->valid = INT64_MAX;
     }
@@ -117,13 +120,26 @@ int wr_turn_open(const wr_call *c, wr_windows *walk, wr_turn *turn, char *buffer
     return 1;
 }
 
+/* What is in its way need not lie in the window. */
+static int put_behind(const wr_call *c, wr_turn *turn, char *buffer)
+{
+    const int64_t kept = turn->kept;
+    const wr_behind *b = &c->port->behind;
+    int code = wr_behind_put(c->port, turn->window.cover, buffer, &turn->kept);
+    if (code != WR_BUSY || turn->kept > kept)
+        turn->wait = (wr_range_wait){0};
+    if (code == WR_BUSY && is_late(c, turn))
+        return wr_port_fail_late(c->port, WR_LOCK_SHARED, b->busy_lo, b->busy_hi);
+    return code;
+}
+
 static int write(const wr_call *c, wr_turn *turn, char *buffer)
 {
     if (c->in->behind)
-        return wr_behind_put(c->port, turn->window.cover, buffer, &turn->kept);
+        return put_behind(c, turn, buffer);
     int code = lock(c, turn, WR_LOCK_SHARED);
     if (code == WR_BUSY && is_late(c, turn))
-        return wr_range_fail_late(c->port->storage, turn->window.lo, turn->window.hi);
+        return wr_port_fail_late(c->port, WR_LOCK_SHARED, turn->window.lo, turn->window.hi);
     return code ? code : move(c, turn, WR_WRITE, buffer);
 }
 

@@ -19,6 +19,7 @@
 #define WR_ENGINE_TURN_H
 
 #include "engine/passage.h"
+#include "storage/lock.h"
 
 struct wr_call;
 
@@ -27,8 +28,9 @@ typedef struct wr_turn {
     wr_window window;
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;
-    int64_t busy_since; /* of the lock that is tried: 0, or since when */
+    wr_range_wait wait; /* for the lock that is tried */
     bool scattered;     /* other aggregators' bytes lie between those of the window */
+    bool unlistable;    /* its holes cannot be left out */
     char *own;          /* where the data are if not in the window's buffer; or NULL */
     bool away;          /* the storage has it */
     int64_t kept;       /* data of the cover that are kept, by write-behind */

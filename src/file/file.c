@@ -604,6 +604,7 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         return code;
     keep_opened(&tunables, file->port.storage->tunables);
     file->port.tunables = tunables;
+    wr_range_set_wait(file->port.storage, tunables.lock_wait);
     wr_behind_init(&file->port.behind, tunables.write_behind_memory);
     return 0;
 }

@@ -32,10 +32,14 @@ typedef struct wr_range_table {
     int64_t uses;
     uint64_t random;
     bool alone; /* the kernel is not asked: it has no locks for this file */
-    /* Who waits to have a range alone, and how long those who lock shared have let him go first. */
+    int64_t lock_wait;
+    /* Who waits to have a range alone. */
     bool claims;
     range claim;
+    /* Since when, 0 if not at all, he or another is let go first by somebody who would lock this
+     * shared. */
     int64_t lets_since, ignores_until;
+    range let;
 } wr_range_table;
 
 enum { REFUSED = 16 };
@@ -45,11 +49,14 @@ enum { REFUSED = 16 };
 enum { LET_NS = 1000000000 };
 #define IGNORE_NS (10 * (int64_t)LET_NS)
 
-wr_range_table *wr_range_table_new(void)
+/* Between one try and the next no more than this counts, nor than a part of lock_wait. */
+enum { STEP_NS = 100000000, STEPS = 4 };
+
+wr_range_table *wr_range_table_new(int64_t lock_wait)
 {
     wr_range_table *table = wr_alloc(sizeof *table);
     if (table)
-        *table = (wr_range_table){.mutex = PTHREAD_MUTEX_INITIALIZER};
+        *table = (wr_range_table){.mutex = PTHREAD_MUTEX_INITIALIZER, .lock_wait = lock_wait};
     return table;
 }
 
@@ -163,21 +170,26 @@ static int enter_gate(wr_storage *s, const range *r)
 }
 
 /* Whether who would lock shared lets another go first who waits to have some of the range alone:
- * those who come and go together would keep him out for ever. */
+ * those who come and go together would keep him out for ever. Only he who began to let others go
+ * first ends that by having what he tried for, because many try for several ranges in turn, not all
+ * of them claimed; if he is never seen again it is forgotten after a while. */
 static bool lets_go_first(wr_storage *s, const range *r)
 {
     wr_range_table *table = s->ranges;
     bool claimed =
         (table->claims && meets(&table->claim, r)) || call(s, WR_LOCK_CLAIMED, r->lo, r->hi) == 1;
     if (!claimed) {
-        table->lets_since = 0;
+        if (r->lo <= table->let.lo && r->hi >= table->let.hi)
+            table->lets_since = 0;
         return false;
     }
     const int64_t now = now_ns();
     if (now < table->ignores_until)
         return false;
-    if (!table->lets_since)
+    if (!table->lets_since || now - table->lets_since > IGNORE_NS) {
         table->lets_since = now;
+        table->let = *r;
+    }
     if (now - table->lets_since < LET_NS)
         return true;
     table->lets_since = 0;
@@ -233,10 +245,10 @@ int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
                   const wr_waiter *waiter)
 {
     int code, tries = 0;
-    int64_t since = 0;
+    wr_range_wait wait = {0};
     while ((code = wr_range_try(s, kind, lo, hi)) == 1) {
-        if (wr_range_is_late(s, &since)) {
-            code = wr_range_fail_late(s, lo, hi);
+        if (wr_range_is_late(s, &wait)) {
+            code = wr_range_fail_late(s, kind, lo, hi);
             break;
         }
         wr_backoff(&tries);
@@ -248,19 +260,25 @@ int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
     return code;
 }
 
-bool wr_range_is_late(const wr_storage *s, int64_t *since)
+bool wr_range_is_late(const wr_storage *s, wr_range_wait *wait)
 {
-    const int64_t now = now_ns();
-    if (!*since)
-        *since = now;
-    return s->tunables->lock_wait && (now - *since) / 1000000 >= s->tunables->lock_wait;
+    const int64_t now = now_ns(), limit = s->ranges->lock_wait * 1000000;
+    if (wait->last)
+        wait->waited += wr_min(now - wait->last, wr_min(STEP_NS, limit / STEPS));
+    wait->last = now;
+    return limit && wait->waited >= limit;
 }
 
-int wr_range_fail_late(wr_storage *s, int64_t lo, int64_t hi)
+void wr_range_set_wait(wr_storage *s, int64_t lock_wait)
+{
+    s->ranges->lock_wait = lock_wait;
+}
+
+int wr_range_fail_late(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
-    const bool own = wr_range_table_meets(table, lo, hi);
+    const bool own = !is_free(table, &(range){lo, hi, kind});
     int code = own ? 0 : call(s, WR_LOCK_HOLDER, lo, hi);
     pthread_mutex_unlock(&table->mutex);
     if (code < 0)

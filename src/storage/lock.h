@@ -49,12 +49,20 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi);
 /* For who tried in vain to lock some of [lo, hi) other than shared and does not go on. */
 void wr_range_give_up(wr_storage *s, int64_t lo, int64_t hi);
 
-/* For who tries again and again: whether that has taken longer than lock_wait. *since is 0 at
- * first. */
-bool wr_range_is_late(const wr_storage *s, int64_t *since);
+/* How long somebody has tried to have a lock; {0} before he does. */
+typedef struct wr_range_wait {
+    int64_t last, waited; /* when he last tried, and for how long: nanoseconds */
+} wr_range_wait;
+
+/* For who tries again and again, after each time: whether that has taken longer than lock_wait.
+ * While he does something else time counts little: who has hardly tried is not late. */
+bool wr_range_is_late(const wr_storage *s, wr_range_wait *wait);
 
 /* Fails as wr_range_lock does when it is late. */
-int wr_range_fail_late(wr_storage *s, int64_t lo, int64_t hi);
+int wr_range_fail_late(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi);
+
+/* Another lock_wait, in milliseconds, than it was opened with. While nobody locks. */
+void wr_range_set_wait(wr_storage *s, int64_t lock_wait);
 
 /* Whether the file can be locked between processes. To be asked before anything is locked. */
 bool wr_range_probe(wr_storage *s);
@@ -80,7 +88,7 @@ int64_t wr_pass_tend(wr_storage *s);
 int64_t wr_pass_uses(wr_storage *s);
 
 /* For the front: NULL with an error raised if there is no memory. */
-struct wr_range_table *wr_range_table_new(void);
+struct wr_range_table *wr_range_table_new(int64_t lock_wait);
 void wr_range_table_free(struct wr_range_table *table);
 
 /* For a backend's lock operation: whether a lock that is held meets [lo, hi). The one that is just

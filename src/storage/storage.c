@@ -121,7 +121,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     wr_storage *s = new_storage(path, options);
     if (!s)
         return WEIR_ENOMEM;
-    int code = (s->ranges = wr_range_table_new()) ? 0 : WEIR_ENOMEM;
+    int code = (s->ranges = wr_range_table_new(s->tunables->lock_wait)) ? 0 : WEIR_ENOMEM;
     if (!code)
         code = options->members ? wr_joined_open(s, flags, options)
                                 : open_backend(s, flags, !options->as_it_is);

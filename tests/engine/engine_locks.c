@@ -46,9 +46,11 @@ int fcntl64(int fd, int command, ...)
 /* What a group of ranks does to a file of dots: each writes its piece of every row. */
 typedef struct scene {
     const char *path, *hints;
+    const char *later; /* hints that are given when the file is open, or NULL */
     bool together, atomic;
     int expected;     /* what writing returns, */
-    const char *text; /* and what its error says */
+    const char *text; /* and what its error says; */
+    int closing;      /* what closing returns */
     int64_t took_us;
     char logged[4096];
 } scene;
@@ -89,6 +91,7 @@ static void write_pieces(wr_transport *t, void *user)
     w->log.user = s;
     CHECK(!wr_file_open(w, s->path, WEIR_READ | WEIR_WRITE, s->hints, &f));
     CHECK(!s->atomic || !weir_file_set_atomic(f, true));
+    CHECK(!s->later || !wr_file_set_hints(f, s->later, 0));
     int64_t start = now_us();
     int code =
         (s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count);
@@ -96,7 +99,7 @@ static void write_pieces(wr_transport *t, void *user)
     CHECK(!code || strstr(weir_error_last()->text, s->text));
     if (t->rank == 0)
         s->took_us = now_us() - start;
-    CHECK(!weir_file_close(f));
+    CHECK_EQUAL(weir_file_close(f), s->closing);
     weir_pattern_free(where);
     weir_pattern_free(dense);
     wr_world_release(w);
@@ -132,8 +135,9 @@ static void play(scene *s)
     check_pieces(s->path, !s->expected);
 }
 
-/* A process that holds a lock of the old kind, which names its owner, until it is told to end. */
-static pid_t hold(const char *path, short type)
+/* A process that holds a lock of the old kind, which names its owner, on all bytes (0) or the
+ * first, until it is told to end (0) or for some time. */
+static pid_t hold_some(const char *path, short type, off_t bytes, int milliseconds)
 {
     int ready[2];
     char byte;
@@ -142,15 +146,29 @@ static pid_t hold(const char *path, short type)
     if (!child) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         int fd = open(path, type == F_RDLCK ? O_RDONLY : O_RDWR);
-        struct flock all = {.l_type = type, .l_whence = SEEK_SET};
-        CHECK(!fcntl(fd, F_SETLK, &all));
+        struct flock some = {.l_type = type, .l_whence = SEEK_SET, .l_len = bytes};
+        CHECK(!fcntl(fd, F_SETLK, &some));
         CHECK_EQUAL(write(ready[1], "x", 1), 1);
-        pause();
+        if (!milliseconds)
+            pause();
+        usleep((useconds_t)milliseconds * 1000);
+        _exit(0);
     }
     CHECK_EQUAL(read(ready[0], &byte, 1), 1);
     close(ready[0]);
     close(ready[1]);
     return child;
+}
+
+static pid_t hold(const char *path, short type)
+{
+    return hold_some(path, type, 0, 0);
+}
+
+static void end(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
 }
 
 static const char *const hints[] = {
@@ -172,8 +190,7 @@ static void test_shared_holder(void)
         CHECK(s.took_us < 3000000);
         CHECK(strstr(s.logged, "without reading what lies between"));
     }
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    end(child);
     forget_file(path);
 }
 
@@ -195,9 +212,130 @@ static void test_exclusive_holder(void)
         play(&s);
         CHECK(s.took_us < 3000000);
     }
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    end(child);
     forget_file(path);
+}
+
+/* Write-behind waits no longer, be it for a lock on what it keeps or on what it has no room for;
+ * nor does who was told only after he had opened the file. */
+static void test_other_waits(void)
+{
+    const char *path = test_path("engine-locks");
+    char text[64];
+    put_dots(path);
+    pid_t child = hold(path, F_WRLCK);
+    snprintf(text, sizeof text, "process %d has an exclusive lock", child);
+    scene scenes[] = {
+        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=12K",
+         .closing = WEIR_EIO},
+        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=0"},
+        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=0;"
+                  "exchange=p2p"},
+        {.hints = "collective=always", .later = "lock_wait=100;collective=always"},
+        {.hints = "collective=never", .later = "lock_wait=100;collective=never"},
+    };
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        scene *s = &scenes[i];
+        s->path = path;
+        s->together = true;
+        s->expected = WEIR_EIO;
+        s->text = text;
+        play(s);
+        CHECK(s->took_us < 3000000);
+    }
+    end(child);
+    forget_file(path);
+}
+
+/* --- what one rank does --- */
+
+typedef struct solo {
+    const char *hints;
+    void (*act)(const char *path, weir_file *f);
+} solo;
+
+static void open_and_act(wr_transport *t, void *user)
+{
+    const solo *s = user;
+    const char *path = test_path("engine-locks");
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    wr_tunables_init(&tunables);
+    put_dots(path);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &f));
+    s->act(path, f);
+    wr_world_release(w);
+    forget_file(path);
+}
+
+static void play_solo(const solo *s)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(1, &tunables, open_and_act, (void *)s));
+}
+
+static void write_rows(weir_file *f, int64_t count, int64_t bytes, int64_t stride)
+{
+    weir_pattern *where, *dense;
+    char *memory = calloc((size_t)count, (size_t)bytes);
+    CHECK(memory && !weir_pattern_strided(0, count, bytes, stride, &where));
+    CHECK(!weir_pattern_contiguous(0, count * bytes, &dense));
+    CHECK(!weir_file_write_all(f, where, dense, memory, NULL));
+    weir_pattern_free(where);
+    weir_pattern_free(dense);
+    free(memory);
+}
+
+/* Who has waited in vain once still waits where he cannot do without. */
+static void write_few_then_many(const char *path, weir_file *f)
+{
+    pid_t first = hold(path, F_RDLCK);
+    write_rows(f, PIECES, PIECE, ROW);
+    pid_t second = hold_some(path, F_RDLCK, 0, 100);
+    end(first);
+    write_rows(f, (int64_t)400 * PIECES, PIECE, ROW);
+    waitpid(second, NULL, 0);
+    CHECK(!weir_file_close(f));
+}
+
+/* Time in which nobody tries is no time in which somebody waits. */
+static void be_away(const char *path, weir_file *f)
+{
+    static char memory[BYTES];
+    weir_pattern *where;
+    weir_request *request;
+    pid_t first = hold(path, F_WRLCK);
+    CHECK(!weir_pattern_contiguous(0, BYTES, &where));
+    CHECK(!weir_file_iwrite_all(f, where, where, memory, &request));
+    usleep(600000);
+    end(first);
+    pid_t second = hold_some(path, F_WRLCK, 0, 50);
+    CHECK(!weir_wait(&request, NULL));
+    waitpid(second, NULL, 0);
+    weir_pattern_free(where);
+    CHECK(!weir_file_close(f));
+}
+
+/* A flush waits once, not for every stretch of the file, and writes what it can. */
+static void flush_stretches(const char *path, weir_file *f)
+{
+    const int64_t stride = 32 << 20;
+    enum { COUNT = 8 };
+    pid_t child = hold_some(path, F_WRLCK, (COUNT - 1) * stride, 0);
+    char byte;
+    write_rows(f, COUNT, PIECE, stride);
+    int64_t start = now_us();
+    CHECK_EQUAL(weir_file_close(f), WEIR_EIO);
+    CHECK(now_us() - start < 1000000);
+    CHECK(strstr(weir_error_last()->text, "has an exclusive lock"));
+    end(child);
+    int fd = open(path, O_RDONLY);
+    CHECK(pread(fd, &byte, 1, 0) == 1 && byte == '.');
+    CHECK(pread(fd, &byte, 1, (COUNT - 1) * stride) == 1 && byte == 0);
+    close(fd);
 }
 
 /* No locks at all, or none that belong to an open file. */
@@ -311,6 +449,14 @@ int main(void)
     check_within(60);
     test_shared_holder();
     test_exclusive_holder();
+    test_other_waits();
+    static const solo solos[] = {
+        {"lock_wait=400;access=sieve;collective=always;window=4M", write_few_then_many},
+        {"lock_wait=400;progress=poll;collective=always", be_away},
+        {"lock_wait=200;collective=always;write_behind=enable", flush_stretches},
+    };
+    for (size_t i = 0; i < sizeof solos / sizeof *solos; i++)
+        play_solo(&solos[i]);
     test_no_locks(ENOSYS);
     test_no_locks(EOPNOTSUPP);
     test_no_locks(EINVAL);

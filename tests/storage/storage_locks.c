@@ -231,6 +231,49 @@ static void test_pass_ends(void)
     forget_file(path);
 }
 
+/* Who claims a range and is not seen again keeps nobody out for long, not even who also tries for
+ * others, which nobody claims. */
+static void test_lost_claim(void)
+{
+    const char *path = test_path("claim");
+    opened a, b;
+    int tries = 0;
+    open_well(&a, path, FRESH, "storage=posix");
+    open_well(&b, path, FRESH, "storage=posix");
+    CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_SHARED, 450, 460), 0);
+    CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_EXCLUSIVE, 450, 451), 1);
+    CHECK_EQUAL(wr_range_unlock(a.storage, 450, 460), 0);
+    for (; wr_range_try(a.storage, WR_LOCK_SHARED, 400, 500) == 1; tries++) {
+        CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_SHARED, 0, 100), 0);
+        CHECK_EQUAL(wr_range_unlock(a.storage, 0, 100), 0);
+        CHECK(tries < 2000);
+        usleep(1000);
+    }
+    CHECK(tries > 0);
+    CHECK_EQUAL(wr_range_unlock(a.storage, 400, 500), 0);
+    close_well(&a);
+    close_well(&b);
+    forget_file(path);
+}
+
+/* Locks of one's own that are shared are in nobody's way who locks shared. */
+static void test_whose_lock(void)
+{
+    const char *path = test_path("whose");
+    opened a, b;
+    open_well(&a, path, FRESH, "storage=posix;lock_wait=20");
+    open_well(&b, path, FRESH, "storage=posix");
+    CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_SHARED, 0, 5), 0);
+    CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_EXCLUSIVE, 7, 9), 0);
+    CHECK_FAILS(wr_range_lock(a.storage, WR_LOCK_SHARED, 0, 10, NULL), WEIR_EIO,
+                "has an exclusive lock on bytes 7 to 9");
+    CHECK_FAILS(wr_range_lock(a.storage, WR_LOCK_EXCLUSIVE, 0, 5, NULL), WEIR_EIO,
+                "another thread");
+    close_well(&a);
+    close_well(&b);
+    forget_file(path);
+}
+
 static void unlock_at_third(void *user)
 {
     static int pokes;
@@ -292,6 +335,8 @@ int main(void)
     test_passes("storage=mem;fault=delay:1");
     test_passes("storage=" STRIPED);
     test_pass_ends();
+    test_lost_claim();
+    test_whose_lock();
     test_partial_release();
     test_poke();
     test_holder_dies();
