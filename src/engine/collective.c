@@ -23,6 +23,7 @@ typedef struct entry {
     int32_t kind;    /* direction and form */
     int32_t away;    /* 1: its storage is better left to the thread */
     int32_t dropped; /* 1: it has let go of shared memory since the last call */
+    int32_t news;    /* 1: it has hints that all must agree on */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
@@ -108,6 +109,7 @@ static void say_entry(wr_port *port, const wr_access_request *a, const wr_operat
                  .code = code,
                  .kind = kind_of(a, op),
                  .dropped = port->dropped,
+                 .news = port->news,
                  .room = room_of(port)};
     if (code) {
         weir_error details = *weir_error_last();
@@ -136,6 +138,7 @@ typedef struct joint {
     int64_t file_size;
     int64_t room; /* of who has least */
     int64_t away; /* of any */
+    int64_t news; /* of any */
 } joint;
 
 /* Where one has let go of shared memory, all do, and make it anew. */
@@ -172,6 +175,7 @@ static int hear_entries(wr_port *port, uint32_t turn, joint *all)
         all->file_size = wr_max(all->file_size, e->file_size);
         all->room = wr_min(all->room, e->room);
         all->away |= e->away;
+        all->news |= e->news;
     }
     return 0;
 }
@@ -187,12 +191,13 @@ static int join_nodes(wr_port *port, int64_t kind, int code, bool known, joint *
         return code;
     bool any = first && w->active;
     kind += (int64_t)port->calls * KINDS;
-    enum { LO, HI, SIZE, ROOM, AWAY, KIND, NOT_KIND, LOW };
+    enum { LO, HI, SIZE, ROOM, AWAY, NEWS, KIND, NOT_KIND, LOW };
     int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
                         [HI] = any ? -w->hi : INT64_MAX,
                         [SIZE] = -all->file_size,
                         [ROOM] = all->room,
                         [AWAY] = -all->away,
+                        [NEWS] = -all->news,
                         [KIND] = kind,
                         [NOT_KIND] = -kind};
     int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
@@ -203,7 +208,8 @@ static int join_nodes(wr_port *port, int64_t kind, int code, bool known, joint *
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
     if (!code && !known)
         code = wr_allreduce(t, port->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
-    *all = (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY]};
+    *all =
+        (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY], .news = -low[NEWS]};
     if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],
                                    .hi = -low[HI],
@@ -594,6 +600,7 @@ static int run_call(wr_port *port, const wr_access_request *a, int code, wr_oper
         code = join_nodes(port, kind_of(a, op), code, a->known, &all);
     if (code)
         return code;
+    port->has_news |= all.news;
     if (a->known)
         all.wanted = a->known->wanted;
     wr_plan_input in = wr_port_input(port, a->direction, &all.wanted, all.file_size);

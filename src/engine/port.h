@@ -47,6 +47,8 @@ typedef struct wr_port {
     int64_t owners;          /* and how many have them */
     wr_custom_realms custom; /* for realms=custom; the patterns are the port's */
     int64_t custom_hash;
+    bool news;                /* this rank has hints to agree on; it says so at its next call, */
+    bool has_news;            /* and then all know that somebody has */
     bool can_read;            /* the file is open for reading too */
     bool lockless;            /* it cannot be locked: nobody reads, modifies and writes it */
     bool hurried;             /* the latest window to be modified could not be locked in time */

@@ -169,20 +169,31 @@ static void test_hint_file(const char *path)
     unsetenv("ROMIO_HINTS");
 }
 
-/* Hints that come with a view are obeyed, once they are new. */
+/* Hints that come with a view count after the next transfer of all, whoever gives them. */
 static void test_view_hints(const char *path)
 {
     MPI_File fh = open_file(path, everything);
     MPI_Info info = door_info("cb_buffer_size=131072;my_key=mine;weir_window=nonsense");
+    for (int giver = 0; giver < 2; giver++) {
+        char size[20];
+        snprintf(size, sizeof size, "%d", 131072 << giver);
+        MPI_Info_set(info, "cb_buffer_size", size);
+        bool gives = giver || door_rank == 0; /* first rank 0 alone, then all */
+        CHECK_OK(
+            MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", gives ? info : MPI_INFO_NULL));
+        CHECK_OK(MPI_File_write_all(fh, &giver, 0, MPI_INT, MPI_STATUS_IGNORE));
+        CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), size));
+        CHECK(!gives || !strcmp(door_hint(fh, "my_key"), "mine"));
+    }
+    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_SHORT, "native", info), MPI_ERR_ARG);
+    MPI_Info_free(&info);
+    close_file(&fh);
+    /* given at open by one rank, and by all with a view */
+    info = door_info("cb_buffer_size=65536");
+    CHECK_OK(
+        MPI_File_open(MPI_COMM_WORLD, path, everything, door_rank ? MPI_INFO_NULL : info, &fh));
     CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", info));
-    CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), "131072"));
-    CHECK(!strcmp(door_hint(fh, "my_key"), "mine"));
-    if (door_rank == 0) /* nobody else is asked */
-        CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", info));
-    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_SHORT, "native", info), MPI_ERR_ARG);
-    MPI_Info_set(info, "cb_buffer_size", "65536");
-    CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, MPI_SHORT, "native", info), MPI_ERR_ARG);
-    CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_write_all(fh, &fh, 0, MPI_INT, MPI_STATUS_IGNORE));
     CHECK(!strcmp(door_hint(fh, "cb_buffer_size"), "65536"));
     MPI_Info_free(&info);
     close_file(&fh);

@@ -110,8 +110,12 @@ void wr_door_number(wr_door *door, bool wanted);
  * hints count also those of the hint file, which are weaker. */
 char *wr_hints_of(MPI_Info info, bool counts);
 
-/* Whether an info has pairs of ours that the file was not given before. */
-bool wr_hints_are_new(const wr_door *door, MPI_Info info);
+/* Keeps pairs of an info that the file was not given before. Local: what they say comes to all
+ * ranks with their next collective transfer that blocks, after which they agree. */
+void wr_hints_note(wr_door *door, MPI_Info info);
+
+/* [collective] After such a transfer; rank 0's count. */
+void wr_hints_agree(wr_door *door);
 
 /* [collective] Adds those of an info to what the file was given. */
 int wr_hints_take(wr_door *door, MPI_Info info);

@@ -81,17 +81,27 @@ char *wr_hints_of(MPI_Info info, bool counts)
     return hints;
 }
 
-bool wr_hints_are_new(const wr_door *door, MPI_Info info)
+void wr_hints_note(wr_door *door, MPI_Info info)
 {
     pair p;
     for (int i = 0; get_pair(info, i, &p); i++) {
         char before[MPI_MAX_INFO_VAL + 1];
         int found = 0;
         PMPI_Info_get(door->info, p.key, MPI_MAX_INFO_VAL, before, &found);
-        if ((!found || strcmp(before, p.value) != 0) && is_ours(&p))
-            return true;
+        if (found && !strcmp(before, p.value))
+            continue;
+        PMPI_Info_set(door->info, p.key, p.value);
+        door->file->port.news |= is_ours(&p);
     }
-    return false;
+}
+
+void wr_hints_agree(wr_door *door)
+{
+    wr_port *port = &door->file->port;
+    if (!port->has_news)
+        return;
+    port->news = port->has_news = false;
+    wr_hints_take(door, MPI_INFO_NULL); /* nothing is lost with a hint */
 }
 
 /* What another library's key says for our value; NULL if it has no word for it. */

@@ -16,6 +16,8 @@ static int transfer(MPI_File fh, const wr_order *o, MPI_Status *status)
     else if (!code || o->together)
         code = wr_file_access(door->file, &ready.a, o->together, code, &count);
     wr_ready_release(door, &ready);
+    if (o->together)
+        wr_hints_agree(door);
     wr_status_set(status, count);
     return wr_door_result(door, code);
 }

@@ -139,9 +139,7 @@ WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatyp
     wr_door *door = wr_door_of(fh);
     if (!door)
         return wr_door_result(NULL, WEIR_EINVAL);
-    int code = wr_hints_are_new(door, info) ? wr_hints_take(door, info) : 0;
-    if (!code)
-        code = check_view(door, displacement, etype, filetype, datarep);
+    int code = check_view(door, displacement, etype, filetype, datarep);
     if (!code && displacement == MPI_DISPLACEMENT_CURRENT) {
         int64_t position;
         code = wr_pointer_advance(door->file, door->views, 0, &position);
@@ -149,8 +147,10 @@ WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatyp
     }
     if (!code)
         code = set_view(door, displacement, etype, filetype, wr_datarep_find(datarep));
-    if (!code)
+    if (!code) {
         door->views++;
+        wr_hints_note(door, info);
+    }
     return wr_door_result(door, code);
 }
 WR_BOTH_NAMES(File_set_view)
