@@ -29,13 +29,17 @@ mkdir -p build && \
 cmake --build build/$(1)
 endef
 
-# Of packages.txt. What a target sets here holds for what it needs.
-PACKAGES = library $(MPI)
-test test-long sanitized bench: PACKAGES = library openmpi mpich test
-lint: PACKAGES = library openmpi mpich test lint
+# Groups of packages.txt: what all goals of this run need together.
+PACKAGES := library $(MPI)
+ifneq ($(filter test test-long sanitized bench lint,$(MAKECMDGOALS)),)
+PACKAGES += openmpi mpich test
+endif
+ifneq ($(filter lint,$(MAKECMDGOALS)),)
+PACKAGES += lint
+endif
 
 setup:
-	@tools/setup $(PACKAGES)
+	@tools/setup $(sort $(PACKAGES))
 
 demo: all
 	@$(BUILD)/bin/weir doctor $(BUILD)

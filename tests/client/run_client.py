@@ -79,7 +79,8 @@ class Runner:
         out, err = self.log.read_text(), self.errors.read_text()
         what = " ".join(map(str, steps))
         assert job.returncode == 0, f"{what}: exit status {job.returncode}\n{out}{err}"
-        assert err.count(SAID) == ("LD_PRELOAD" in settings), f"{what}: not who it should be: {err}"
+        serves = "LD_PRELOAD" in settings and settings.get("WEIR_DOOR") != "off"
+        assert err.count(SAID) == serves, f"{what}: not who it should be: {err}"
 
 
 def main():

@@ -4,7 +4,7 @@
 usage: run_tool.py DOOR TOOL PROGRAM RANKS LAUNCHER...
 
 With the tool first it counts every call, which it passes on by PMPI_ names, and the door serves it.
-With the door first the door serves all the same, and the tool sees nothing."""
+With the door first the door serves all the same, and the tool sees nothing, unless the door is off."""
 import sys
 import tempfile
 from pathlib import Path
@@ -27,11 +27,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         runner = Runner(door, program, [*sys.argv[5:], str(ranks)], folder)
-        for order, times in ((f"{tool}:{door}", ranks), (f"{door}:{tool}", 0)):
-            runner.run({**runner.door, "LD_PRELOAD": order}, folder / "file")
+        for order, switch, times in ((f"{tool}:{door}", "on", ranks), (f"{door}:{tool}", "on", 0),
+                                     (f"{door}:{tool}", "off", ranks)):
+            runner.run({**runner.door, "LD_PRELOAD": order, "WEIR_DOOR": switch}, folder / "file")
             got = counts(runner.log.read_text())
             wanted = {call: number * times for call, number in CALLS.items()}
-            assert got == wanted, f"{order}: {got}, not {wanted}"
+            assert got == wanted, f"{order}, {switch}: {got}, not {wanted}"
 
 
 if __name__ == "__main__":

@@ -42,5 +42,7 @@ for goal in test test-long bench; do
     has cmake $tests openmpi-bin libmpich-dev
     lacks clang-tidy
 done
+asks all test # what several goals need together
+has cmake $tests openmpi-bin libmpich-dev
 asks lint
 has cmake $tests openmpi-bin libmpich-dev clang-format clang-tidy git

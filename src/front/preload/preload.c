@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -31,13 +32,16 @@ enum { WR_NAMES(NUMBER, NUMBER, NUMBER) NAMES };
 #define PLAIN_NAME(name) #name,
 static const char *const names[] = {WR_NAMES(MPI_NAME, PLAIN_NAME, PLAIN_NAME)};
 
-static call *functions[NAMES];
-static call *const *_Atomic chosen; /* the same, once they are there */
+/* By name, as MPI_ and as PMPI_; a name that is neither stands in both. They differ where the MPI
+ * library serves: then a tool that wraps MPI_ names has its turn. */
+enum { PMPI, MPI, KINDS };
+static call *functions[KINDS][NAMES];
+static _Atomic int chosen; /* 1 once they are there */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Why the MPI library serves files itself, to be said when there is one; or NULL. */
 static const char *reason;
-static call *theirs_open, *theirs_rank;
+static call *theirs_open[KINDS], *theirs_rank;
 
 /* What no library has, nobody can have been linked with. */
 static word missing(word a, word b, word c, word d, word e, word f)
@@ -55,12 +59,15 @@ static call *look_up(void *where, const char *name)
     return found;
 }
 
-static void look_up_all(void *where)
+static void look_up_all(void *where, int with_tools)
 {
+    const size_t profiling = strlen("P");
     for (int i = 0; i < NAMES; i++) {
-        functions[i] = look_up(where, names[i]);
-        if (!functions[i])
-            functions[i] = missing;
+        call *plain = look_up(where, names[i]), *wrapped = NULL;
+        if (with_tools && !strncmp(names[i], "PMPI_", 5))
+            wrapped = look_up(where, names[i] + profiling);
+        functions[PMPI][i] = plain ? plain : missing;
+        functions[MPI][i] = wrapped ? wrapped : functions[PMPI][i];
     }
 }
 
@@ -105,6 +112,16 @@ static void *load_engine(void)
     return engine ? engine : dlopen(WR_ENGINE, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* What the loader said. */
+static const char *why_not_loaded(void)
+{
+    static char text[400];
+    const char *loader = dlerror();
+    snprintf(text, sizeof text, "cannot load " WR_ENGINE " (%s)",
+             loader ? loader : "no reason given");
+    return text;
+}
+
 /* A site may load this library for each MPI it has: then one of them serves. */
 static int is_another_of_us(call *function)
 {
@@ -113,7 +130,7 @@ static int is_another_of_us(call *function)
 }
 
 /* Says once who serves files, and why it is not the engine. */
-static word open_theirs(word comm, word name, word amode, word info, word fh, word unused)
+static void say(word comm)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const wr_log always = {.level = WR_LOG_WARN};
@@ -124,7 +141,18 @@ static word open_theirs(word comm, word name, word amode, word info, word fh, wo
         if (rank == 0)
             wr_log_line(&always, WR_LOG_WARN, "%s; MPI-IO is the MPI library's own", reason);
     }
-    return theirs_open(comm, name, amode, info, fh, unused);
+}
+
+static word open_pmpi(word comm, word name, word amode, word info, word fh, word unused)
+{
+    say(comm);
+    return theirs_open[PMPI](comm, name, amode, info, fh, unused);
+}
+
+static word open_mpi(word comm, word name, word amode, word info, word fh, word unused)
+{
+    say(comm);
+    return theirs_open[MPI](comm, name, amode, info, fh, unused);
 }
 
 static void choose(void)
@@ -136,26 +164,23 @@ static void choose(void)
     else if (!off)
         engine = load_engine();
     if (!off && !engine && !reason)
-        reason = "cannot load " WR_ENGINE " from the folder of libweir_mpiio";
-    look_up_all(engine ? engine : mpi);
-    theirs_open = functions[NUMBER_File_open];
-    if (!engine && reason && !is_another_of_us(theirs_open)) {
+        reason = why_not_loaded();
+    look_up_all(engine ? engine : mpi, !engine);
+    for (int kind = 0; kind < KINDS; kind++)
+        theirs_open[kind] = functions[kind][NUMBER_File_open];
+    if (!engine && reason && !is_another_of_us(theirs_open[PMPI])) {
         theirs_rank = look_up(mpi, "PMPI_Comm_rank");
-        functions[NUMBER_File_open] = open_theirs;
+        functions[PMPI][NUMBER_File_open] = open_pmpi;
+        functions[MPI][NUMBER_File_open] = open_mpi;
     }
-    atomic_store_explicit(&chosen, functions, memory_order_release);
+    atomic_store_explicit(&chosen, 1, memory_order_release);
 }
 
-static call *const *choose_once(void)
+static inline call *function(int kind, int number)
 {
-    pthread_once(&once, choose);
-    return functions;
-}
-
-static inline call *function(int number)
-{
-    call *const *all = atomic_load_explicit(&chosen, memory_order_acquire);
-    return (__builtin_expect(all != NULL, 1) ? all : choose_once())[number];
+    if (__builtin_expect(!atomic_load_explicit(&chosen, memory_order_acquire), 0))
+        pthread_once(&once, choose);
+    return functions[kind][number];
 }
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -166,22 +191,26 @@ static inline call *function(int number)
     EXPORTED word name SIX;                                                                        \
     word name SIX                                                                                  \
     {                                                                                              \
-        return function(NUMBER_##name)(a, b, c, d, e, f);                                          \
+        return function(PMPI, NUMBER_##name)(a, b, c, d, e, f);                                    \
     }
 
 #define DEFINE_MPI(name)                                                                           \
     EXPORTED word PMPI_##name SIX;                                                                 \
-    EXPORTED __attribute__((alias("PMPI_" #name))) word MPI_##name SIX;                            \
+    EXPORTED word MPI_##name SIX;                                                                  \
     word PMPI_##name SIX                                                                           \
     {                                                                                              \
-        return function(NUMBER_##name)(a, b, c, d, e, f);                                          \
+        return function(PMPI, NUMBER_##name)(a, b, c, d, e, f);                                    \
+    }                                                                                              \
+    word MPI_##name SIX                                                                            \
+    {                                                                                              \
+        return function(MPI, NUMBER_##name)(a, b, c, d, e, f);                                     \
     }
 
 #define DEFINE_LONG(name)                                                                          \
     EXPORTED word name SEVEN;                                                                      \
     word name SEVEN                                                                                \
     {                                                                                              \
-        return ((long_call *)(void (*)(void))function(NUMBER_##name))(a, b, c, d, e, f, g);        \
+        return ((long_call *)(void (*)(void))function(PMPI, NUMBER_##name))(a, b, c, d, e, f, g);  \
     }
 
 /* NOLINTNEXTLINE(readability-function-size): as Fortran calls it */
