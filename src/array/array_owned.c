@@ -152,37 +152,63 @@ static int read_set(const wr_folder *in, wr_set *out)
     return code;
 }
 
-static bool is_member(const wr_set *set, const char *name)
+/* The number of the member that has this name, or -1. */
+static int member_of(const wr_set *set, const char *name)
 {
     const size_t length = strlen(set->name);
     char own[WR_MEMBER_NAME], *end;
     if (strncmp(name, set->name, length) != 0 || name[length] != '-')
-        return false;
+        return -1;
     const long m = strtol(name + length + 1, &end, 10);
     if (m < 0 || m >= set->members)
-        return false;
+        return -1;
     wr_member_name(set, (int)m, own);
-    return !strcmp(name, own);
+    return strcmp(name, own) ? -1 : (int)m;
 }
 
-static bool is_disk(const wr_set *set, const char *name)
+/* What NFS calls a file that was removed while somebody has it open: it goes by itself. */
+static bool is_leaving(const char *name)
 {
-    const size_t length = strlen(name);
-    for (int i = 0; i < set->disks; i++) {
-        const char *disk = set->disk[i];
-        while (disk[0] == '.' && disk[1] == '/')
-            disk += 2;
-        if (!strncmp(disk, name, length) && (!disk[length] || disk[length] == '/'))
+    return !strncmp(name, ".nfs", 4) && strlen(name) > 4 &&
+           strspn(name + 4, "0123456789abcdefABCDEF") == strlen(name + 4);
+}
+
+static bool is_entry(const wr_folder_entry *a, const wr_folder_entry *b)
+{
+    return a->kind == b->kind && a->device == b->device && a->number == b->number;
+}
+
+/* Whether erase_set takes it away: `disk` has an entry for each disk, of the kind none unless it is
+ * inside; `here` is the folder that holds it. */
+static bool is_own(const wr_folder *in, const wr_set *set, const wr_folder_entry *disk,
+                   const wr_folder_entry *here, const char *name)
+{
+    wr_folder_entry found;
+    const int m = member_of(set, name);
+    if (is_leaving(name))
+        return true;
+    if (wr_folder_look(in, name, false, &found))
+        return false;
+    if (found.kind == WR_ENTRY_NONE) /* meanwhile */
+        return true;
+    if (m >= 0 && found.kind == WR_ENTRY_FILE && is_entry(here, &disk[set->map[m]]))
+        return true;
+    for (int i = 0; i < set->disks && found.kind == WR_ENTRY_FOLDER; i++)
+        if (is_entry(&found, &disk[i]))
             return true;
-    }
     return false;
 }
 
-/* What lies in the folder and is not the set's would be left without a name: it is refused. What
- * is hidden is the system's, or ours. */
-static int check_entries(const wr_folder *in, const wr_set *set)
+/* What lies in a folder of the set and is not the set's would be left without a name: it is
+ * refused, and what is hidden as well. `top`: the folder has the description. */
+static int check_entries(const wr_folder *in, const wr_set *set, const wr_folder_entry *disk,
+                         bool top)
 {
-    int code = 0, fd = openat(in->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    wr_folder_entry here;
+    int code = wr_folder_look(in, ".", false, &here), fd = -1;
+    if (code)
+        return code;
+    fd = openat(in->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
     if (!entries) {
         code = wr_fail_system(errno, in->path, -1, "list");
@@ -191,11 +217,39 @@ static int check_entries(const wr_folder *in, const wr_set *set)
         return code;
     }
     for (struct dirent *e; !code && (e = readdir(entries));)
-        if (e->d_name[0] != '.' && strcmp(e->d_name, WR_SET_FILE) != 0 &&
-            !is_member(set, e->d_name) && !is_disk(set, e->d_name))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            !(top && !strcmp(e->d_name, WR_SET_FILE)) && !is_own(in, set, disk, &here, e->d_name))
             code = wr_fail(WEIR_EEXIST,
                            "it also holds %.100s, which is not the array's: left alone", e->d_name);
     closedir(entries);
+    return code;
+}
+
+/* Notes what disks are inside, then looks into them. */
+static int check_disks(const wr_folder *in, const wr_set *set, const wr_named_disks *named,
+                       wr_folder_entry *inside)
+{
+    wr_folder disk;
+    int code = 0;
+    for (int i = 0; i < set->disks && !code; i++) {
+        const enum disk_kind kind = judge(in, set, i, named, &disk);
+        if (kind == HIDDEN)
+            code = wr_fail(WEIR_EEXIST,
+                           "it has local arrays in %.100s, a disk that this call does not name",
+                           set->disk[i]);
+        if (kind == INSIDE)
+            code = wr_folder_look(&disk, ".", false, &inside[i]);
+        wr_folder_close(&disk);
+    }
+    if (!code)
+        code = check_entries(in, set, inside, true);
+    for (int i = 0; i < set->disks && !code; i++)
+        if (inside[i].kind != WR_ENTRY_NONE && !is_same(in, ".", &inside[i])) {
+            code = wr_folder_open_inside(in, set->disk[i], &disk);
+            if (!code)
+                code = check_entries(&disk, set, inside, false);
+            wr_folder_close(&disk);
+        }
     return code;
 }
 
@@ -207,15 +261,13 @@ static int check_set(const wr_folder *in, const wr_named_disks *named)
         return wr_fail(WEIR_EEXIST, "what has that name is no array, and is left alone");
     if (code)
         return code;
-    code = check_entries(in, &set);
-    for (int i = 0; i < set.disks && !code; i++) {
-        wr_folder disk;
-        if (judge(in, &set, i, named, &disk) == HIDDEN)
-            code = wr_fail(WEIR_EEXIST,
-                           "it has local arrays in %.100s, a disk that this call does not name",
-                           set.disk[i]);
-        wr_folder_close(&disk);
+    wr_folder_entry *inside = wr_alloc_array(set.disks, sizeof *inside);
+    code = inside ? 0 : WEIR_ENOMEM;
+    if (inside) {
+        memset(inside, 0, (size_t)set.disks * sizeof *inside);
+        code = check_disks(in, &set, named, inside);
     }
+    wr_free(inside);
     wr_set_release(&set);
     return code;
 }

@@ -145,8 +145,9 @@ static void links(wr_world *w)
     /* a disk that was the set's own, and is a link now */
     CHECK(!make(w, "real", inside, 5));
     shell("mv real/d0 elsewhere; ln -s ../elsewhere real/d0");
-    CHECK(!make(w, "real", inside, 6));
-    shell("ls elsewhere/*-0.npy >/dev/null; rm -rf real* elsewhere name name.npy");
+    CHECK_FAILS(make(w, "real", inside, 6), WEIR_EEXIST, "d0");
+    check_value(w, "real", 5);
+    shell("! ls | grep partial; rm -r real elsewhere name name.npy");
 }
 
 static void no_arrays(wr_world *w)
@@ -166,13 +167,40 @@ static void no_arrays(wr_world *w)
         CHECK_FAILS(wr_array_delete(w, "x.npy"), WEIR_EEXIST, "no array, and is left alone");
         shell("find x.npy -ls | cmp - before; rm -r x.npy");
     }
+}
+
+/* What somebody has put into a set's folder, or into one of its disks. */
+static void foreign_entries(wr_world *w)
+{
+    static const char *const entries[] = {"notes.txt",  ".notes",        ".nfsx", ".d",
+                                          "d0/mine",    "d1/.hidden",    "d2",    "d0/d1",
+                                          "copy-0.npy", "d0/array.json", "d0/..x"};
+    char command[200];
     CHECK(!make(w, "set", inside, 5));
-    shell("echo notes >set/notes.txt");
-    CHECK_FAILS(make(w, "set", inside, 6), WEIR_EEXIST, "notes.txt");
-    CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, "notes.txt");
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        for (int folder = 0; folder < 2; folder++) {
+            const char *slash = strchr(entries[i], '/'), *name = slash ? slash + 1 : entries[i];
+            snprintf(command, sizeof command, "%s set/%s; ls -AR set >before",
+                     folder ? "mkdir" : "echo mine >", entries[i]);
+            shell(command);
+            CHECK_FAILS(make(w, "set", inside, 6), WEIR_EEXIST, name);
+            CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, name);
+            shell("ls -AR set | cmp - before; ! ls | grep partial");
+            check_value(w, "set", 5);
+            snprintf(command, sizeof command, "rm -r before set/%s", entries[i]);
+            shell(command);
+        }
+    /* a member's name where that member is not, and what is no file but has its name */
+    shell("cp set/d0/*-0.npy set/d1");
+    CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, "-0.npy");
+    shell("rm set/d1/*-0.npy");
     check_value(w, "set", 5);
-    shell("rm -r before set/notes.txt");
     CHECK(!wr_array_delete(w, "set"));
+    CHECK(!make(w, "set", NULL, 5));
+    shell("touch set/.mine");
+    CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, ".mine");
+    shell("rm set/.mine");
+    CHECK(!wr_array_delete(w, "set") && access("set", F_OK));
 }
 
 static mode_t mode_of(const char *path)
@@ -253,6 +281,7 @@ static void body(wr_transport *t, void *user)
     named_disks(w);
     links(w);
     no_arrays(w);
+    foreign_entries(w);
     owners(w);
     another_folder(w);
     long_names(w);
