@@ -595,16 +595,26 @@ int wr_array_agree(weir_array *a, int code)
 
 /* --- closing --- */
 
-/* The error that an array did not get its name: it tells why, and where the data are. */
-static int tell_where(const weir_array *a, const weir_error *why)
+/* An array did not get its name, or has left another: why, and where that is. Returns `code`. */
+static int tell_where(const weir_array *a, int code)
 {
-    char text[WEIR_ERROR_TEXT];
-    weir_error error = *why;
-    snprintf(text, sizeof text, "the array did not get its name: %.200s", why->text);
-    memcpy(error.text, text, sizeof text);
+    enum { SHOWN = 100 };
+    char where[WR_PATH];
+    const weir_error why = *weir_error_last();
+    weir_error error = why;
+    const size_t length = strlen(why.file);
+    const bool named = a->site && a->site->named;
+    if (!code)
+        return 0;
+    snprintf(error.text, sizeof error.text, "the array %s: %.*s%s%s%s",
+             named ? "has its name, but this is left" : "did not get its name", SHOWN, why.text,
+             length ? " (" : "", why.file + (length > SHOWN ? length - SHOWN : 0),
+             length ? ")" : "");
+    if (!a->site || wr_path_join(a->site->folder.path, a->site->made, where, sizeof where))
+        snprintf(where, sizeof where, "%s", a->made);
     wr_error_raise(&error);
-    wr_error_note_file(a->made, -1);
-    return error.code;
+    wr_error_note_file(where, -1);
+    return code;
 }
 
 /* [collective] What was written is on stable storage: by each rank what it has, of a set by one
@@ -629,9 +639,12 @@ static bool is_durable(const weir_array *a)
 /* [collective] A new array is about to be closed: whether it may get its name. */
 static int prepare(weir_array *a)
 {
-    int64_t any = wr_file_has_failed(a->file) || a->spoiled;
-    int code = wr_council_reduce(&a->world->council, WR_OR, 1, &any);
-    if (!code && any)
+    const int wrong = a->site ? wr_site_restrict(a->site) : 0;
+    int64_t any[] = {wr_file_has_failed(a->file) || a->spoiled, wrong};
+    int code = wr_council_reduce(&a->world->council, WR_OR, 2, any);
+    if (!code && any[1])
+        code = wr_council_agree(&a->world->council, wrong);
+    if (!code && any[0])
         code = wr_fail(WEIR_EIO, "a write to it has failed");
     if (!code && is_durable(a))
         code = sync_data(a);
@@ -645,11 +658,7 @@ static int publish(weir_array *a, int code, bool durable)
     const wr_named_disks named = named_disks(a);
     if (!code && a->site)
         code = wr_site_publish(a->site, durable, &named);
-    code = wr_council_agree(&a->world->council, code);
-    if (!code)
-        return 0;
-    weir_error why = *weir_error_last();
-    return tell_where(a, &why);
+    return wr_council_agree(&a->world->council, tell_where(a, code));
 }
 
 /* [collective] Of a new array nothing is left. */

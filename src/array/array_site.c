@@ -2,11 +2,9 @@
 #include "array/array_site.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include "array/array_names.h"
 #include "base/arith.h"
@@ -91,18 +89,29 @@ int wr_site_prepare(wr_site *s, bool overwrite, const wr_named_disks *named)
     return blame(s, code);
 }
 
-/* Where names cannot be exchanged at once: for a moment there is nothing of that name. The older
- * array has the name that was the new one's then, as after an exchange. */
+/* Where names cannot be exchanged at once. A file gets a second name first, so that there is always
+ * one of the first; where that cannot be, as of folders, for a moment there is nothing. The older
+ * array has an invented name then, as after an exchange. */
 static int exchange_in_steps(wr_site *s)
 {
     char made[WR_ENTRY_NAME];
+    wr_folder_entry newer = {0}, older = {0};
     memcpy(made, s->made, sizeof made);
-    int code = invent(s);
+    int code = wr_folder_look(&s->folder, made, false, &newer);
     if (!code)
+        code = wr_folder_look(&s->folder, s->name, false, &older);
+    if (!code)
+        code = invent(s);
+    const bool linked = !code && newer.kind != WR_ENTRY_FOLDER && older.kind != WR_ENTRY_FOLDER &&
+                        !wr_folder_link(&s->folder, s->name, s->made);
+    if (!code && !linked)
         code = wr_folder_rename(&s->folder, s->name, s->made, false);
-    if (!code && (code = wr_folder_rename(&s->folder, made, s->name, false))) {
+    if (!code && (code = wr_folder_rename(&s->folder, made, s->name, linked))) {
         weir_error error = *weir_error_last();
-        wr_folder_rename(&s->folder, s->made, s->name, false);
+        if (linked)
+            wr_folder_remove(&s->folder, s->made);
+        else
+            wr_folder_rename(&s->folder, s->made, s->name, false);
         wr_error_raise(&error);
     }
     if (code)
@@ -116,27 +125,35 @@ static int exchange(wr_site *s)
     return code == WEIR_EUNSUPPORTED ? exchange_in_steps(s) : code;
 }
 
-/* The name must last, or it is taken back. */
-static int sync_name(wr_site *s, bool replaced)
+/* After a failure, which it keeps. */
+static int take_back(wr_site *s, bool replaced)
 {
-    int code = wr_folder_sync(&s->folder);
-    if (!code)
-        return 0;
     weir_error error = *weir_error_last();
-    if (replaced)
-        exchange(s);
-    else
-        wr_folder_rename(&s->folder, s->name, s->made, false);
+    s->named = replaced ? exchange(s) : wr_folder_rename(&s->folder, s->name, s->made, false);
+    if (s->named && !replaced)
+        memcpy(s->made, s->name, sizeof s->made);
     return wr_error_raise(&error);
 }
 
-/* Permissions that would have kept us from writing it. */
-static void restore_mode(const wr_site *s)
+int wr_site_restrict(const wr_site *s)
 {
     wr_folder_entry made;
-    if (s->owned && !wr_folder_look(&s->folder, s->made, false, &made) &&
-        made.kind == WR_ENTRY_FILE && made.mode != s->owner.file)
-        fchmodat(s->folder.fd, s->made, s->owner.file, 0);
+    int code = s->owned ? wr_folder_look(&s->folder, s->made, false, &made) : 0;
+    if (!code && s->owned && made.kind == WR_ENTRY_FILE)
+        code = wr_folder_restrict(&s->folder, s->made, s->owner.file);
+    return code;
+}
+
+/* What is no longer there need not be said. */
+static int remove_old(wr_site *s, const wr_named_disks *named)
+{
+    wr_folder_entry left;
+    wr_array_erase(&s->folder, s->made, named);
+    int code = wr_folder_look(&s->folder, s->made, false, &left);
+    if (!code && left.kind != WR_ENTRY_NONE)
+        code = wr_folder_remove(&s->folder, s->made); /* tells why it cannot be */
+    s->named = code;
+    return code;
 }
 
 int wr_site_publish(wr_site *s, bool durable, const wr_named_disks *named)
@@ -145,13 +162,17 @@ int wr_site_publish(wr_site *s, bool durable, const wr_named_disks *named)
     int code = s->overwrite ? wr_array_check_owned(&s->folder, s->name, named, &old) : 0;
     const bool replaces = old.kind != WR_ENTRY_NONE;
     if (!code)
-        restore_mode(s);
-    if (!code)
         code = replaces ? exchange(s) : wr_folder_rename(&s->folder, s->made, s->name, false);
+    if (code)
+        return blame(s, code);
+    if (replaces) /* somebody may have put another there since */
+        code = wr_array_check_owned(&s->folder, s->made, named, &old);
     if (!code && durable)
-        code = sync_name(s, replaces);
-    if (!code && replaces)
-        wr_array_erase(&s->folder, s->made, named);
+        code = wr_folder_sync(&s->folder);
+    if (code)
+        take_back(s, replaces);
+    else if (replaces)
+        code = remove_old(s, named);
     return blame(s, code);
 }
 

@@ -14,6 +14,7 @@ typedef struct wr_site {
     char made[WR_ENTRY_NAME]; /* of a new array: what it is called until it gets its name */
     char tag[WR_TAG];         /* what makes that unlike others */
     bool overwrite, owned;
+    bool named;     /* a new array has its name although wr_site_publish has failed */
     wr_owner owner; /* if owned: of what is replaced */
 } wr_site;
 
@@ -25,9 +26,14 @@ void wr_site_close(wr_site *site);
  * `named`: see array_owned.h. */
 int wr_site_prepare(wr_site *site, bool overwrite, const wr_named_disks *named);
 
+/* What was replaced may allow its owner less than is needed to write: so may a new file from now
+ * on. Before it is synced. */
+int wr_site_restrict(const wr_site *site);
+
 /* Gives a new array its name; WEIR_EEXIST if that is taken and must not be. `durable`: the name
- * outlasts a power failure; where that cannot be had the array keeps the other one, and what was
- * there is as it was. */
+ * outlasts a power failure; where that cannot be had the array keeps another one, `made`, and what
+ * was there is as it was. If `named` is set, the array has its name nevertheless, and what it
+ * replaced is `made`. */
 int wr_site_publish(wr_site *site, bool durable, const wr_named_disks *named);
 
 /* Removes the array. */

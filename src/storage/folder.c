@@ -228,6 +228,24 @@ int wr_folder_exchange(const wr_folder *in, const char *a, const char *b)
     return fail(in, b, error, "exchange with its successor");
 }
 
+int wr_folder_link(const wr_folder *in, const char *from, const char *to)
+{
+    return linkat(in->fd, from, in->fd, to, 0) ? fail(in, from, errno, "link") : 0;
+}
+
+int wr_folder_restrict(const wr_folder *in, const char *name, mode_t mode)
+{
+    struct stat status;
+    int fd = open_at(in, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+    int error = fd < 0 || fstat(fd, &status) ? errno : 0;
+    if (!error && (status.st_mode & PERMISSIONS & ~mode) &&
+        fchmod(fd, status.st_mode & PERMISSIONS & mode))
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    return error ? fail(in, name, error, "set the permissions of") : 0;
+}
+
 int wr_folder_remove(const wr_folder *in, const char *name)
 {
     int error = unlinkat(in->fd, name, 0) ? errno : 0;

@@ -72,6 +72,12 @@ int wr_folder_rename(const wr_folder *in, const char *from, const char *to, bool
  * cannot. */
 int wr_folder_exchange(const wr_folder *in, const char *a, const char *b);
 
+/* A second name for what is no folder. */
+int wr_folder_link(const wr_folder *in, const char *from, const char *to);
+
+/* A file has only those of its permissions that are in `mode` as well. */
+int wr_folder_restrict(const wr_folder *in, const char *name, mode_t mode);
+
 /* A file, a link or an empty folder: WEIR_ENOENT if there is none, WEIR_EEXIST if it is not empty.
  */
 int wr_folder_remove(const wr_folder *in, const char *name);

@@ -42,10 +42,43 @@ int fsync(int fd)
     return fails ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
+/* Before each change of a name: what must always have one, and what somebody else does then. */
+static bool plain;    /* a file system that knows no other rename than POSIX */
+static bool stubborn; /* one where no folder can be removed */
+static const char *watched, *intruder;
+
+static void look_round(void)
+{
+    if (intruder)
+        CHECK(!rename(intruder, "durable.npy"));
+    intruder = NULL;
+    CHECK(!watched || !access(watched, F_OK));
+}
+
 int renameat2(int from, const char *a, int to, const char *b, unsigned how)
 {
     take("rename");
-    return (int)syscall(SYS_renameat2, from, a, to, b, how);
+    look_round();
+    errno = EINVAL;
+    return plain && how ? -1 : (int)syscall(SYS_renameat2, from, a, to, b, how);
+}
+
+int renameat(int from, const char *a, int to, const char *b)
+{
+    return renameat2(from, a, to, b, 0);
+}
+
+int linkat(int from, const char *a, int to, const char *b, int how)
+{
+    look_round();
+    return (int)syscall(SYS_linkat, from, a, to, b, how);
+}
+
+int unlinkat(int at, const char *name, int how)
+{
+    look_round();
+    errno = ENOTEMPTY;
+    return stubborn && how ? -1 : (int)syscall(SYS_unlinkat, at, name, how);
 }
 
 static void forget(void)
@@ -84,6 +117,7 @@ typedef struct scene {
     bool set;
     const char *hints;
     int value, code;
+    weir_error error; /* if code */
 } scene;
 
 static const weir_array_section whole;
@@ -120,6 +154,8 @@ static void make_body(wr_transport *t, void *user)
     CHECK(!wr_agree(t, 0, 0));
     if (t->rank == 0)
         s->code = code;
+    if (t->rank == t->size - 1)
+        s->error = *weir_error_last();
     CHECK(!wr_agree(t, 0, 0));
     CHECK_EQUAL(code, s->code); /* the same on all */
     wr_world_release(w);
@@ -219,23 +255,64 @@ static void check_failures(bool set)
 {
     enum { OLD = 5, NEW = 7 };
     scene s = {.set = set, .hints = "durable=disable", .value = OLD};
-    int failures = 0;
+    int failures = 0, told = 0;
     forget();
     run(make_body, &s, RANKS);
     CHECK(!s.code);
     s.hints = "durable=enable";
     s.value = NEW;
+    watched = set ? NULL : "durable.npy";
     for (bool reached = true; reached; failures++) {
         forget();
         failing = failures;
         run(make_body, &s, RANKS);
         reached = syncs > failures;
         CHECK_EQUAL(s.code, reached ? WEIR_EIO : 0);
+        if (reached && strstr(s.error.text, "did not get its name"))
+            CHECK(!access(s.error.file, F_OK) && (told += 1));
         check_value(set, reached ? OLD : NEW);
         CHECK(!system("rm -rf durable*.partial-*"));
     }
-    CHECK(failures > (set ? 10 : 3));
+    watched = NULL;
+    CHECK(failures > (set ? 10 : 3) && told > 1);
+    CHECK(!system("! ls | grep partial"));
     CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
+}
+
+/* What takes the name between the look at it and the rename is somebody's. */
+static void check_intruder(void)
+{
+    enum { OLD = 5, NEW = 7 };
+    scene s = {.hints = "durable=disable", .value = OLD};
+    forget();
+    run(make_body, &s, RANKS);
+    CHECK(!s.code && !system("printf notes >mine"));
+    s.value = NEW;
+    intruder = "mine";
+    run(make_body, &s, RANKS);
+    CHECK_EQUAL(s.code, WEIR_EEXIST);
+    CHECK(!system("[ \"$(cat durable.npy)\" = notes ] && rm durable.npy"));
+    CHECK(strstr(s.error.file, ".partial-") && !rename(s.error.file, "durable.npy"));
+    check_value(false, NEW);
+    CHECK(!system("! ls | grep partial; rm durable.npy"));
+}
+
+/* What was replaced and cannot be removed is not kept secret. */
+static void check_left(void)
+{
+    scene s = {.set = true, .hints = "durable=disable", .value = 5};
+    forget();
+    run(make_body, &s, RANKS);
+    CHECK(!s.code);
+    s.value = 7;
+    stubborn = true;
+    run(make_body, &s, RANKS);
+    stubborn = false;
+    CHECK_EQUAL(s.code, WEIR_EEXIST);
+    CHECK(strstr(s.error.text, "has its name") && strstr(s.error.file, ".partial-"));
+    check_value(true, 7);
+    CHECK(!access(s.error.file, F_OK) && !system("rm -r durable durable.partial-*"));
+    CHECK(!system("rm -r durable-disk/*"));
 }
 
 int main(void)
@@ -246,8 +323,13 @@ int main(void)
     unsetenv("WEIR_DURABLE"); /* which other tests do without */
     check_order(home);
     CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
-    check_failures(false);
-    check_failures(true);
+    for (int i = 0; i < 2; i++) {
+        plain = i;
+        check_failures(false);
+        check_failures(true);
+        check_intruder();
+        check_left();
+    }
     CHECK(!chdir(".."));
     snprintf(command, sizeof command, "rm -rf '%s'", home);
     return system(command);

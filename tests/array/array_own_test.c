@@ -1,10 +1,12 @@
 /* What replacing and deleting an array leaves alone: everything that is not provably the array's
  * own, whatever a description says and wherever links lead. What a replaced array's owner set stays
  * set; where the program has gone meanwhile does not matter. */
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "array/array.h"
@@ -232,6 +234,36 @@ static void owners(wr_world *w)
     CHECK(!wr_array_delete(w, "kept"));
 }
 
+static void group_body(wr_transport *t, void *user)
+{
+    wr_world *w;
+    CHECK(!wr_world_open(t, user, &w));
+    CHECK(!make(w, "kept.npy", NULL, 5));
+    CHECK(!chmod("kept.npy", 0664) && !chown("kept.npy", 0, 4));
+    CHECK(!setgroups(0, NULL) && !setgid(65534) && !setuid(65534));
+    CHECK(!make(w, "kept.npy", NULL, 6));
+    wr_world_release(w);
+}
+
+/* Who cannot give it to the group gives nothing to another group. */
+static void other_group(void)
+{
+    wr_tunables tunables;
+    if (geteuid())
+        return;
+    shell("mkdir shared && chmod 0777 shared");
+    pid_t child = fork();
+    if (!child) {
+        CHECK(!chdir("shared"));
+        wr_tunables_init(&tunables);
+        CHECK(!wr_local_run(1, &tunables, group_body, &tunables));
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && !status);
+    shell("[ \"$(stat -c %a:%u:%g shared/kept.npy)\" = 604:65534:65534 ]; rm -r shared");
+}
+
 /* The program goes elsewhere, where there is something of that name. */
 static void another_folder(wr_world *w)
 {
@@ -296,6 +328,7 @@ int main(void)
     check_within(60);
     umask(022);
     wr_tunables_init(&tunables);
+    other_group();
     CHECK(!wr_local_run(1, &tunables, body, &tunables));
     CHECK(!chdir(".."));
     snprintf(command, sizeof command, "rm -r '%s'", home);
