@@ -60,6 +60,7 @@ void wr_array_leave(weir_array *a)
     if (a->site)
         wr_site_close(a->site);
     wr_free(a->site);
+    wr_free(a->made_disk);
     wr_free(a->path);
     wr_free(a->made);
     wr_free(a);
@@ -231,14 +232,16 @@ typedef struct birth {
 static int make_set(weir_array *a)
 {
     const wr_site *s = a->site;
-    int code = wr_folder_make(&s->folder, s->made, true, wr_site_owner(s));
+    a->made_disk = wr_alloc_array(a->set.disks, sizeof *a->made_disk);
+    int code =
+        a->made_disk ? wr_folder_make(&s->folder, s->made, wr_site_owner(s), NULL) : WEIR_ENOMEM;
     if (code)
         return code;
     code = wr_folder_open(&s->folder, s->made, &a->inside);
     if (!code)
         code = wr_set_own(&a->inside, &a->set, s->name, s->tag);
     if (!code)
-        code = wr_set_make_folders(&a->inside, &a->set, wr_site_owner(s));
+        code = wr_set_make_folders(&a->inside, &a->set, wr_site_owner(s), a->made_disk);
     if (code)
         wr_set_erase_new(&s->folder, s->made, &a->set);
     return code;
@@ -627,7 +630,7 @@ static int sync_data(weir_array *a)
     const wr_transport *t = a->world->transport;
     code = wr_set_sync_members(&a->inside, &a->set, t->rank, t->size);
     if (!code && t->rank == 0)
-        code = wr_set_sync_folders(&a->inside, &a->set);
+        code = wr_set_sync_folders(&a->inside, &a->set, a->made_disk);
     return wr_array_agree(a, code);
 }
 

@@ -21,6 +21,7 @@ struct weir_array {
     char *path;
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */
     wr_site *site;        /* of a new one, at rank 0: where it is; otherwise NULL */
+    bool *made_disk;      /* and of a set: which of its disks were not there; otherwise NULL */
     bool synced;          /* its name is to outlast what its data do */
     _Atomic bool spoiled; /* a write of this rank has failed */
     struct wr_block_cache *cache; /* or NULL */

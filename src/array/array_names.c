@@ -93,7 +93,7 @@ void wr_member_describe(const wr_set *set, int m, wr_description *what)
     wr_description_settle(what); /* a part of what was checked */
 }
 
-int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *owner)
+int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *owner, bool *made)
 {
     char *text = NULL;
     int64_t length = 0;
@@ -102,7 +102,7 @@ int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *
     if (!code)
         code = wr_folder_put(in, WR_SET_FILE, &content);
     for (int i = 0; i < set->disks && !code; i++)
-        code = wr_folder_make(in, set->disk[i], false, owner);
+        code = wr_folder_make(in, set->disk[i], owner, &made[i]);
     wr_free(text);
     return code;
 }
@@ -134,27 +134,37 @@ int wr_set_sync_members(const wr_folder *in, const wr_set *set, int rank, int ra
     return code;
 }
 
-/* A disk's own name may be new as well. */
-static int sync_disk(const wr_folder *in, const char *path)
+/* The folder that has the name of a disk we have made, and so no link. Others need not be ours to
+ * read. */
+static int sync_above(const wr_folder *disk)
 {
-    wr_folder disk, above = {.fd = -1};
-    int code = wr_folder_open(in, path, &disk);
+    wr_folder above;
+    int code = wr_folder_open(disk, "..", &above);
     if (!code)
-        code = wr_folder_sync(&disk);
-    if (!code)
-        code = wr_folder_open(&disk, "..", &above);
+        code = wr_path_folder(disk->path, above.path, sizeof above.path);
     if (!code)
         code = wr_folder_sync(&above);
     wr_folder_close(&above);
+    return code;
+}
+
+static int sync_disk(const wr_folder *in, const char *path, bool made)
+{
+    wr_folder disk;
+    int code = wr_folder_open(in, path, &disk);
+    if (!code)
+        code = wr_folder_sync(&disk);
+    if (!code && made)
+        code = sync_above(&disk);
     wr_folder_close(&disk);
     return code;
 }
 
-int wr_set_sync_folders(const wr_folder *in, const wr_set *set)
+int wr_set_sync_folders(const wr_folder *in, const wr_set *set, const bool *made)
 {
     int code = wr_folder_sync_file(in, WR_SET_FILE);
     for (int i = 0; i < set->disks && !code; i++)
-        code = strcmp(set->disk[i], ".") ? sync_disk(in, set->disk[i]) : 0;
+        code = strcmp(set->disk[i], ".") ? sync_disk(in, set->disk[i], made && made[i]) : 0;
     return code ? code : wr_folder_sync(in);
 }
 

@@ -29,15 +29,17 @@ int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int6
 void wr_member_describe(const wr_set *set, int m, wr_description *what);
 
 /* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0
- * makes the description and the disks' folders, in a folder that is there, and goes first. */
-int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *owner);
+ * makes the description and the disks' folders, in a folder that is there, and goes first;
+ * made[i]: disk i was not there before. */
+int wr_set_make_folders(const wr_folder *in, const wr_set *set, const wr_owner *owner, bool *made);
 int wr_set_make_members(const wr_folder *in, const wr_set *set, const wr_owner *owner, int rank,
                         int ranks);
 
 /* A set outlasts a power failure, whoever has written to it on this machine: this rank's share of
- * the members, and by rank 0 the description and the folders, but for the set's own name. */
+ * the members, and by rank 0 the description and the folders, but for the set's own name. `made`:
+ * as above, or NULL: none of the disks is new. */
 int wr_set_sync_members(const wr_folder *in, const wr_set *set, int rank, int ranks);
-int wr_set_sync_folders(const wr_folder *in, const wr_set *set);
+int wr_set_sync_folders(const wr_folder *in, const wr_set *set, const bool *made);
 
 /* Looks at this rank's share of them: WEIR_EFORMAT names one that is not of this set. skip[m] is
  * set to where a member's data begin; *swapped in bits: 1 if one has this machine's byte order, 2

@@ -262,12 +262,13 @@ static int give(int fd, const wr_owner *owner, mode_t mode)
     return fchmod(fd, mode) ? errno : 0;
 }
 
-int wr_folder_make(const wr_folder *in, const char *name, bool exclusive, const wr_owner *owner)
+int wr_folder_make(const wr_folder *in, const char *name, const wr_owner *owner, bool *made)
 {
     struct stat status;
     int error = mkdirat(in->fd, name, owner ? 0700 : 0777) ? errno : 0;
-    if (error == EEXIST && !exclusive && !fstatat(in->fd, name, &status, 0) &&
-        S_ISDIR(status.st_mode))
+    if (made)
+        *made = !error;
+    if (error == EEXIST && made && !fstatat(in->fd, name, &status, 0) && S_ISDIR(status.st_mode))
         return 0;
     if (!error && owner) {
         int fd = open_at(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);

@@ -89,8 +89,9 @@ typedef struct wr_owner {
     mode_t file, folder;
 } wr_owner;
 
-/* WEIR_EEXIST if it is there and `exclusive`, or is not a folder. */
-int wr_folder_make(const wr_folder *in, const char *name, bool exclusive, const wr_owner *owner);
+/* WEIR_EEXIST if `made` is NULL and it is there, or if it is not a folder; otherwise *made tells
+ * whether it was not there. */
+int wr_folder_make(const wr_folder *in, const char *name, const wr_owner *owner, bool *made);
 
 /* What a file gets. */
 typedef struct wr_content {

@@ -38,7 +38,8 @@ int wr_path_remove(const char *path)
 
 int wr_path_make_folder(const char *path, bool exclusive)
 {
-    return wr_folder_make(&wr_folder_here, path, exclusive, NULL);
+    bool made;
+    return wr_folder_make(&wr_folder_here, path, NULL, exclusive ? NULL : &made);
 }
 
 int wr_path_read(const char *path, int64_t most, char **text, int64_t *length)

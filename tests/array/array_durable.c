@@ -20,6 +20,7 @@ enum { N = 8, RANKS = 2, MEMBERS = 4, NOTES = 400, NOTE = 300 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char note[NOTES][NOTE]; /* "sync PATH" or "rename" */
 static int notes, syncs, failing = -1;
+static const char *failing_at; /* the end of a path */
 
 static void take(const char *what)
 {
@@ -29,6 +30,12 @@ static void take(const char *what)
     pthread_mutex_unlock(&mutex);
 }
 
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), own = strlen(ending);
+    return length >= own && !strcmp(text + length - own, ending);
+}
+
 int fsync(int fd)
 {
     char link[40], text[NOTE] = "sync ";
@@ -36,7 +43,7 @@ int fsync(int fd)
     CHECK(readlink(link, text + 5, sizeof text - 6) > 0);
     take(text);
     pthread_mutex_lock(&mutex);
-    const bool fails = syncs++ == failing;
+    const bool fails = syncs++ == failing || (failing_at && ends_with(text, failing_at));
     pthread_mutex_unlock(&mutex);
     errno = EIO;
     return fails ? -1 : (int)syscall(SYS_fsync, fd);
@@ -104,8 +111,7 @@ static bool was_synced(const char *ending, int first, int last)
         char *tag = strstr(text, ".partial-");
         if (tag)
             memmove(tag + 9, tag + 17, strlen(tag + 17) + 1);
-        const size_t length = strlen(text), own = strlen(ending);
-        if (!strncmp(text, "sync ", 5) && length > own && !strcmp(text + length - own, ending))
+        if (!strncmp(text, "sync ", 5) && ends_with(text, ending))
             return true;
     }
     return false;
@@ -124,7 +130,7 @@ static const weir_array_section whole;
 
 static int create(wr_world *w, const scene *s, int value, weir_array **out)
 {
-    static const char *const disks[] = {"inner", "../durable-disk"};
+    static const char *const disks[] = {"inner", "../deep/durable-disk"};
     weir_array_info info = {.type = WEIR_I4, .dimensions = 2, .shape = {N, N}};
     weir_array_options options = {.overwrite = 1, .fill = &value};
     if (s->set) {
@@ -239,10 +245,19 @@ static void check_order(const char *home)
         run(make_body, &s, RANKS);
         CHECK(!s.code && was_synced("/durable.partial-", 0, renamed_at()));
         check_members(0, renamed_at());
+        CHECK_EQUAL(was_synced("/deep", 0, renamed_at()), !again); /* with a new name in it */
         CHECK(was_synced(home, renamed_at(), notes));
     }
     run(sync_body, &s, RANKS);
     check_members(0, notes);
+    CHECK(!was_synced("/deep", 0, notes));
+    CHECK(!system("rm -r deep/durable-disk durable"));
+    failing_at = "/deep";
+    run(make_body, &s, RANKS);
+    failing_at = NULL;
+    CHECK_EQUAL(s.code, WEIR_EIO);
+    CHECK(strstr(s.error.text, "deep)") && strstr(s.error.file, ".partial-"));
+    CHECK(!system("rm -r durable.partial-* deep/durable-disk/*"));
     s.set = false;
     s.hints = "durable=disable";
     forget();
@@ -276,7 +291,7 @@ static void check_failures(bool set)
     watched = NULL;
     CHECK(failures > (set ? 10 : 3) && told > 1);
     CHECK(!system("! ls | grep partial"));
-    CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
+    CHECK(!system("rm -rf durable durable.npy deep/durable-disk/*"));
 }
 
 /* What takes the name between the look at it and the rename is somebody's. */
@@ -312,17 +327,17 @@ static void check_left(void)
     CHECK(strstr(s.error.text, "has its name") && strstr(s.error.file, ".partial-"));
     check_value(true, 7);
     CHECK(!access(s.error.file, F_OK) && !system("rm -r durable durable.partial-*"));
-    CHECK(!system("rm -r durable-disk/*"));
+    CHECK(!system("rm -r deep/durable-disk/*"));
 }
 
 int main(void)
 {
     char home[] = "durable-XXXXXX", command[100];
-    CHECK(mkdtemp(home) && !chdir(home) && !mkdir("durable-disk", 0777));
+    CHECK(mkdtemp(home) && !chdir(home) && !mkdir("deep", 0777));
     check_within(60);
     unsetenv("WEIR_DURABLE"); /* which other tests do without */
     check_order(home);
-    CHECK(!system("rm -rf durable durable.npy durable-disk/*"));
+    CHECK(!system("rm -rf durable durable.npy deep/durable-disk/*"));
     for (int i = 0; i < 2; i++) {
         plain = i;
         check_failures(false);
