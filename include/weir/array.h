@@ -85,6 +85,11 @@ WEIR_API int weir_array_discard(weir_array *array);
  * [collective] */
 WEIR_API int weir_array_sync(weir_array *array);
 
+/* The same, unless durable=disable was said of the array when it was opened: what closing does for
+ * new ones, for one that was changed in place. Ranks need not have the same environment.
+ * [collective] */
+WEIR_API int weir_array_sync_durable(weir_array *array);
+
 /* Borrowed until the array is closed. [local] */
 WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
 

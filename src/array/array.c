@@ -649,9 +649,7 @@ static int prepare(weir_array *a)
         code = wr_council_agree(&a->world->council, wrong);
     if (!code && any[0])
         code = wr_fail(WEIR_EIO, "a write to it has failed");
-    if (!code && is_durable(a))
-        code = sync_data(a);
-    return code;
+    return code ? code : weir_array_sync_durable(a);
 }
 
 /* [collective] A new array, closed with `code` and details, gets its name, or stays under the
@@ -720,6 +718,11 @@ int weir_array_sync(weir_array *array)
 {
     array->synced = true;
     return sync_data(array);
+}
+
+int weir_array_sync_durable(weir_array *array)
+{
+    return is_durable(array) ? weir_array_sync(array) : 0;
 }
 
 const weir_array_info *weir_array_get_info(const weir_array *array)

@@ -1,6 +1,7 @@
 /* What can go wrong is a code on every rank, the program goes on, and nothing else is damaged.
  * usage: dra_errors [FOLDER]: a small file system to fill. */
 #include <dra.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ga.h>
 #include <glob.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -637,6 +639,79 @@ static void test_forgotten(void)
     GA_Destroy(g_a);
 }
 
+/* What is synced: files or folders fail. */
+static bool files_fail, folders_fail;
+
+__attribute__((visibility("default"))) int fsync(int fd) /* the library's as well */
+{
+    struct stat facts;
+    CHECK(!fstat(fd, &facts));
+    errno = EIO;
+    return (S_ISDIR(facts.st_mode) ? folders_fail : files_fail) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+static void set_durable(bool durable)
+{
+    DRA_OK(DRA_Terminate());
+    if (durable)
+        unsetenv("WEIR_DURABLE");
+    else
+        setenv("WEIR_DURABLE", "disable", 1);
+    DRA_OK(DRA_Init(-1, -1, -1, -1));
+}
+
+/* Rank 0 decides what is synced, whatever the others have in their environment. */
+static void test_environments(char *file, int g_a)
+{
+    int d_a;
+    for (int i = 0; i < 2; i++) {
+        set_durable(i == !dra_rank);
+        setenv("WEIR_DRA_SCRATCH", ".", 1);
+        DRA_OK(create(file, C_DBL, N, N, &d_a));
+        DRA_OK(write_whole(g_a, d_a));
+        DRA_OK(DRA_Close(d_a));
+        unsetenv("WEIR_DRA_SCRATCH");
+        DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+        DRA_OK(write_whole(g_a, d_a));
+        DRA_OK(DRA_Close(d_a));
+    }
+}
+
+/* What cannot be synced: why, and where the array is then. */
+static void test_durable(void)
+{
+    int d_a, g_a = make(C_DBL, N, N);
+    char *file = dra_path("durable"), around[300];
+    char *before = getenv("WEIR_DURABLE");
+    const bool durable = !before || !strcmp(before, "enable");
+    fill(g_a, 8);
+    test_environments(file, g_a);
+    set_durable(true);
+    setenv("WEIR_DRA_SCRATCH", ".", 1);
+    DRA_OK(create(file, C_DBL, N, N, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    folders_fail = true;
+    DRA_FAILS(DRA_Close(d_a), WEIR_EIO, "may undo its move");
+    folders_fail = false;
+    CHECK(strstr(weir_dra_error(), file) && !strstr(weir_dra_error(), "cannot be moved"));
+    unsetenv("WEIR_DRA_SCRATCH");
+    snprintf(around, sizeof around, "%s*", file);
+    CHECK_EQUAL(count_files(around), 2); /* with the label of the one before */
+    check_array(file, g_a, 8);
+    DRA_OK(DRA_Open(file, DRA_RW, &d_a));
+    DRA_OK(write_whole(g_a, d_a));
+    files_fail = true;
+    DRA_FAILS(DRA_Close(d_a), WEIR_EIO, "marked as incomplete: cannot sync");
+    files_fail = false;
+    set_durable(durable);
+    if (dra_rank == 0) {
+        snprintf(around, sizeof around, "rm %s*", file);
+        CHECK(!system(around));
+    }
+    GA_Destroy(g_a);
+    GA_Sync();
+}
+
 static void remove_left(void)
 {
     if (dra_rank == 0)
@@ -660,6 +735,7 @@ int main(int argc, char **argv)
         replace(i & 1 ? 3 : 1, i & 2 ? 4 : 1, i & 4);
     test_marked();
     test_label();
+    test_durable();
     test_left_alone();
     test_elsewhere("");
     test_elsewhere(".");

@@ -126,12 +126,9 @@ static int close_outputs(running *r, int status)
 /* What was changed in place outlasts a power failure, as new arrays do. */
 static int sync_inputs(const running *r)
 {
-    char text[16];
-    const bool durable =
-        !weir_tunable_get(r->how->target.hints, "durable", text, sizeof text) && *text == 'e';
     int status = 0;
-    for (int i = 0; i < r->opened && r->op->in_place && durable && !status; i++)
-        status = cli_settle(r->argv[0], weir_array_sync(r->arrays.in[i]));
+    for (int i = 0; i < r->opened && r->op->in_place && !status; i++)
+        status = cli_settle(r->argv[0], weir_array_sync_durable(r->arrays.in[i]));
     return status;
 }
 

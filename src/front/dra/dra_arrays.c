@@ -285,16 +285,28 @@ static int label_whole(const wr_dra *a)
     return wr_dra_agree(code, 0);
 }
 
+/* Its label goes on saying that it is being written; the error says why. */
+static int close_unsynced(wr_dra *a)
+{
+    weir_error error = *weir_error_last();
+    char why[WEIR_ERROR_TEXT];
+    memcpy(why, error.text, sizeof why);
+    snprintf(error.text, sizeof error.text, "it is left marked as incomplete: %.200s", why);
+    weir_array_close(a->array);
+    return weir_error_raise(&error);
+}
+
 /* Of a new array that was not written whole nothing is left: a full disk would stay full. */
 static int close_array(wr_dra *a)
 {
     if (a->old)
         return wr_dra_old_close(a->old);
-    if (a->marked && !a->failed && wr_dra_is_durable() && weir_array_sync(a->array))
-        a->failed = true; /* its label goes on saying that it is being written */
+    int code = a->marked && !a->failed ? weir_array_sync_durable(a->array) : 0;
+    if (code)
+        return close_unsynced(a);
     if (!a->fresh || !a->failed)
         return weir_array_close(a->array);
-    int code = weir_array_discard(a->array);
+    code = weir_array_discard(a->array);
     wr_dra_state.disk_used -= a->bytes;
     return code ? code
                 : wr_dra_fail(WEIR_EIO, a->file, "a write to it has failed, so it is not kept");

@@ -145,9 +145,6 @@ typedef struct wr_dra_label {
     char name[WR_DRA_NAME + 1];
 } wr_dra_label;
 
-/* Whether names and labels are to outlast a power failure. [local] */
-bool wr_dra_is_durable(void);
-
 /* [local] */
 int wr_dra_label_write(const char *file, const wr_dra_label *label);
 int wr_dra_label_read(const char *file, wr_dra_label *label);

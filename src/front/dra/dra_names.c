@@ -24,8 +24,8 @@ static bool exists(const char *path)
     return !stat(path, &facts);
 }
 
-/* Whether names and labels are to outlast a power failure. */
-bool wr_dra_is_durable(void)
+/* Whether names and labels are to outlast a power failure; rank 0 decides. */
+static bool is_durable(void)
 {
     char text[16];
     return !weir_tunable_get(NULL, "durable", text, sizeof text) && !strcmp(text, "enable");
@@ -55,7 +55,7 @@ static int invent(const char *folder, const char *file, const char *ending, char
 static int sync_folder_of(const char *file)
 {
     char folder[WR_DRA_PATH];
-    if (!wr_dra_is_durable())
+    if (!is_durable())
         return 0;
     folder_of(file, folder);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,9 +73,10 @@ static int write_all(const char *path, const char *text, size_t length)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return wr_dra_fail_system(path, "create the label");
+    errno = ENOSPC; /* of a part no reason is told */
     ssize_t done = write(fd, text, length);
     int code = done == (ssize_t)length ? 0 : wr_dra_fail_system(path, "write the label");
-    if (!code && wr_dra_is_durable() && fsync(fd))
+    if (!code && is_durable() && fsync(fd))
         code = wr_dra_fail_system(path, "sync the label");
     if (close(fd) && !code)
         code = wr_dra_fail_system(path, "write the label");
@@ -306,15 +307,13 @@ static int put(const char *made, const char *file, bool old)
     }
     if (blocked)
         unlink(aside);
-    return sync_folder_of(file);
+    return 0;
 }
 
 /* [collective] What is moved by name only is on stable storage first. */
 static int sync_made(const char *made)
 {
     weir_array *array;
-    if (!wr_dra_is_durable())
-        return 0;
     int code = weir_array_open(wr_dra_state.comm, made, WEIR_READ, NULL, &array);
     if (code)
         return code;
@@ -338,14 +337,16 @@ static bool is_far(const char *made, const char *file)
 
 /* How an array gets to its name: what rank 0 sees. */
 typedef struct way {
-    bool old, far;
+    bool old, far, durable;
     char from[WR_DRA_PATH]; /* where it is then, but for its name; "": it has that */
 } way;
 
 static int find_way(const char *made, const char *file, way *w)
 {
     char left[WR_DRA_PATH], folder[WR_DRA_PATH];
-    *w = (way){.old = wr_dra_look(file, left) == WR_DRA_OLD, .far = is_far(made, file)};
+    *w = (way){.old = wr_dra_look(file, left) == WR_DRA_OLD,
+               .far = is_far(made, file),
+               .durable = is_durable()};
     if (!w->far) {
         snprintf(w->from, sizeof w->from, "%s", made);
         return 0;
@@ -355,16 +356,30 @@ static int find_way(const char *made, const char *file, way *w)
                   : 0; /* no array may overwrite its file */
 }
 
-static int say_where(int code, const char *made, const char *file)
+/* A failure says where the new array is, and in words that end with `file` what is wrong. */
+static int say_where(int code, const char *where, const char *what, const char *file)
 {
     weir_error error = *weir_error_last();
     char text[WEIR_ERROR_TEXT];
-    snprintf(text, sizeof text, "%s", error.text);
-    snprintf(error.text, sizeof error.text,
-             "the new array is here, for it cannot be moved to %.100s: %.100s", file, text);
-    const size_t length = strlen(made), room = sizeof error.file - 1;
-    snprintf(error.file, sizeof error.file, "%s", length > room ? made + length - room : made);
-    return code ? weir_error_raise(&error) : 0;
+    if (!code)
+        return 0;
+    memcpy(text, error.text, sizeof text);
+    snprintf(error.text, sizeof error.text, "the new array is here, %s %.100s: %.100s", what, file,
+             text);
+    const size_t length = strlen(where), room = sizeof error.file - 1;
+    snprintf(error.file, sizeof error.file, "%s", length > room ? where + length - room : where);
+    return weir_error_raise(&error);
+}
+
+/* Rank 0: an array that is beside its name gets it. */
+static int finish(const way *w, const char *file)
+{
+    int code = *w->from ? put(w->from, file, w->old) : 0;
+    if (code)
+        return say_where(code, w->from, "for it cannot be moved to", file);
+    if (*w->from)
+        code = sync_folder_of(file);
+    return say_where(code, file, "but a power failure may undo its move to", file);
 }
 
 /* The old array goes last: until the new one has its name, both are there. */
@@ -374,13 +389,14 @@ int wr_dra_move(const char *made, const char *file)
     int code = wr_dra_state.rank == 0 ? find_way(made, file, &w) : 0;
     code = wr_dra_agree(code, 0);
     MPI_Bcast(&w, sizeof w, MPI_BYTE, 0, wr_dra_state.comm);
-    if (!code)
-        code = w.far ? copy(made, *w.from ? w.from : file) : sync_made(made);
+    if (!code && w.far)
+        code = copy(made, *w.from ? w.from : file);
+    else if (!code && w.durable)
+        code = sync_made(made);
     if (code)
-        return say_where(code, made, file);
+        return say_where(code, made, "for it cannot be moved to", file);
     if (wr_dra_state.rank == 0) {
-        if (*w.from)
-            code = say_where(put(w.from, file, w.old), w.from, file);
+        code = finish(&w, file);
         if (!code && w.old)
             wr_dra_old_remove(file, true);
     }
