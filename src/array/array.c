@@ -275,7 +275,8 @@ static void abandon(const weir_array *a)
         wr_array_erase(&a->site->folder, a->site->made, &(wr_named_disks){0});
 }
 
-/* [collective] All know what rank 0 has made; members are made by all. */
+/* [collective] All know what rank 0 has made; members are made by all. If it fails nothing is left.
+ */
 static int make(weir_array *a, const wr_description *d, bool overwrite)
 {
     const wr_transport *t = a->world->transport;
@@ -405,7 +406,8 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     else
         settle(a, &d);
     code = make(a, &d, o->overwrite);
-    if (!code)
+    const bool made = !code;
+    if (made)
         code = raise_array(a, hints, o->fill);
     if (!code) {
         *out = a;
@@ -413,10 +415,10 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     }
     wr_blame(code, path);
     weir_error error = *weir_error_last();
-    if (a->made && a->file)
+    if (made && a->file)
         weir_array_discard(a);
     else {
-        if (a->made)
+        if (made)
             abandon(a);
         let_go(a);
     }

@@ -8,15 +8,6 @@
 
 #include "base/error.h"
 
-int wr_path_exists(const char *path, bool *exists)
-{
-    wr_folder_entry found;
-    int code = wr_folder_look(&wr_folder_here, path, false, &found);
-    if (!code)
-        *exists = found.kind != WR_ENTRY_NONE;
-    return code;
-}
-
 int wr_path_is_folder(const char *path, bool *folder)
 {
     struct stat status;
@@ -34,12 +25,6 @@ int wr_path_rename(const char *from, const char *to, bool replace)
 int wr_path_remove(const char *path)
 {
     return wr_folder_remove(&wr_folder_here, path);
-}
-
-int wr_path_make_folder(const char *path, bool exclusive)
-{
-    bool made;
-    return wr_folder_make(&wr_folder_here, path, NULL, exclusive ? NULL : &made);
 }
 
 int wr_path_read(const char *path, int64_t most, char **text, int64_t *length)
@@ -68,20 +53,6 @@ int wr_path_fill(const char *path, const void *head, int64_t head_bytes, int64_t
     }
     wr_content content = {.data = head, .bytes = head_bytes, .size = size, .exclusive = true};
     return wr_folder_put(&wr_folder_here, path, &content);
-}
-
-int wr_path_sync_folder(const char *path)
-{
-    char name[WR_PATH];
-    wr_folder folder;
-    int code = wr_path_folder(path, name, sizeof name);
-    if (code)
-        return code;
-    code = wr_folder_open(&wr_folder_here, name, &folder);
-    if (!code)
-        code = wr_folder_sync(&folder);
-    wr_folder_close(&folder);
-    return code;
 }
 
 static int too_long(const char *path)

@@ -5,30 +5,22 @@
 
 #include "storage/folder.h"
 
-/* Whether there is something of that name, if only a link that leads nowhere. */
-int wr_path_exists(const char *path, bool *exists);
-
 /* Whether it is a folder; it must be there. */
 int wr_path_is_folder(const char *path, bool *folder);
 
 /* As the functions of wr_folder. */
 int wr_path_rename(const char *from, const char *to, bool replace);
 int wr_path_remove(const char *path);
-int wr_path_make_folder(const char *path, bool exclusive);
 int wr_path_read(const char *path, int64_t most, char **text, int64_t *length);
 int wr_path_head(const char *path, int64_t most, char *out, int64_t *got, int64_t *size);
 
-/* A whole file, in stable storage when this returns (its name is not: wr_path_sync_folder). Not
+/* A whole file, in stable storage when this returns (its name is not: wr_folder_sync). Not
  * `exclusive`: what was there is overwritten. On failure the file is removed. */
 int wr_path_write(const char *path, const void *data, int64_t bytes, bool exclusive);
 
 /* A new file of `size` bytes that starts with `head`; the rest reads as zeros and takes no space
  * where the file system can do that. Not synced. On failure the file is removed. */
 int wr_path_fill(const char *path, const void *head, int64_t head_bytes, int64_t size);
-
-/* The folder that contains `path`, so that names made, renamed and removed there survive a crash.
- */
-int wr_path_sync_folder(const char *path);
 
 /* `name` in `folder`, or as it is if it is absolute. WEIR_ERANGE if it needs more than `room`. */
 int wr_path_join(const char *folder, const char *name, char *out, int64_t room);

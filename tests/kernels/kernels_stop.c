@@ -92,14 +92,13 @@ static void rank_body(wr_transport *t, void *user)
 static void close_new(weir_array *a, bool named)
 {
     char path[200], made[200];
-    bool exists;
     snprintf(path, sizeof path, "%s", a->path);
     snprintf(made, sizeof made, "%s", a->made);
     if (named)
         CHECK(!weir_array_close(a));
     else
         CHECK_FAILS(weir_array_close(a), WEIR_EIO, "did not get its name");
-    CHECK(!wr_path_exists(path, &exists) && exists == named);
+    CHECK(!access(path, F_OK) == named);
     remove_tree(named ? path : made);
 }
 

@@ -26,9 +26,9 @@ static const char *in_home(const char *name)
 
 static bool is_there(const char *path)
 {
-    bool there = false;
-    CHECK_EQUAL(wr_path_exists(path, &there), 0);
-    return there;
+    wr_folder_entry found;
+    CHECK_EQUAL(wr_folder_look(&wr_folder_here, path, false, &found), 0);
+    return found.kind != WR_ENTRY_NONE;
 }
 
 static void check_text(const char *path, const char *wanted)
@@ -142,25 +142,49 @@ static void test_rename(void)
     CHECK_EQUAL(wr_path_remove(b), 0);
 }
 
+static int make_folder(const char *path, bool *made)
+{
+    return wr_folder_make(&wr_folder_here, path, NULL, made);
+}
+
+/* A second name, and permissions, which are only ever taken. */
+static void test_files(const char *path)
+{
+    wr_folder in;
+    wr_folder_entry found;
+    CHECK(!wr_folder_open(&wr_folder_here, path, &in));
+    CHECK(!wr_folder_link(&in, "file", "second") && !chmod(in_home("other/file"), 0640));
+    CHECK_FAILS(wr_folder_link(&in, "file", "second"), WEIR_EEXIST, "link");
+    CHECK_EQUAL(wr_folder_restrict(&in, "second", 0464), 0);
+    CHECK(!wr_folder_look(&in, "file", false, &found) && found.mode == 0440 && found.links == 2);
+    CHECK(!wr_folder_remove(&in, "second") && !symlink("file", in_home("other/link")));
+    CHECK(wr_folder_restrict(&in, "link", 0) < 0 && !wr_folder_remove(&in, "link"));
+    CHECK(!wr_folder_look(&in, "file", false, &found) && found.mode == 0440);
+    wr_folder_close(&in);
+}
+
 static void test_folders(void)
 {
     const char *a = in_home("folder"), *b = in_home("other"), *inside = in_home("folder/file");
-    CHECK_EQUAL(wr_path_make_folder(a, true), 0);
-    CHECK_FAILS(wr_path_make_folder(a, true), WEIR_EEXIST, "make folder");
-    CHECK_EQUAL(wr_path_make_folder(a, false), 0);
+    bool made = false;
+    CHECK(!make_folder(a, &made) && made);
+    CHECK_FAILS(make_folder(a, NULL), WEIR_EEXIST, "make folder");
+    CHECK(!make_folder(a, &made) && !made);
     put_text(inside, "x");
-    CHECK_FAILS(wr_path_make_folder(inside, false), WEIR_EEXIST, "make folder");
-    CHECK_FAILS(wr_path_make_folder(in_home("no/folder"), false), WEIR_ENOENT, "make folder");
+    CHECK_FAILS(make_folder(inside, &made), WEIR_EEXIST, "make folder");
+    CHECK_FAILS(make_folder(in_home("no/folder"), &made), WEIR_ENOENT, "make folder");
     CHECK_FAILS(wr_path_remove(a), WEIR_EEXIST, "remove");
-    CHECK_EQUAL(wr_path_make_folder(b, true), 0);
+    CHECK_EQUAL(make_folder(b, NULL), 0);
     CHECK_FAILS(wr_path_rename(a, b, false), WEIR_EEXIST, "rename");
     CHECK_FAILS(wr_path_rename(b, a, true), WEIR_EEXIST, "rename");
     CHECK_EQUAL(wr_path_remove(b), 0);
     CHECK_EQUAL(wr_path_rename(a, b, false), 0);
     check_text(in_home("other/file"), "x");
-    CHECK_EQUAL(wr_path_sync_folder(in_home("other/file")), 0);
-    CHECK_EQUAL(wr_path_sync_folder("anything"), 0);
-    CHECK_FAILS(wr_path_sync_folder(in_home("no/file")), WEIR_ENOENT, "open");
+    wr_folder folder;
+    CHECK(!wr_folder_open(&wr_folder_here, b, &folder) && !wr_folder_sync(&folder));
+    wr_folder_close(&folder);
+    CHECK_FAILS(wr_folder_open(&wr_folder_here, a, &folder), WEIR_ENOENT, "open");
+    test_files(b);
     CHECK_EQUAL(wr_path_remove(in_home("other/file")), 0);
     CHECK_EQUAL(wr_path_remove(b), 0);
     CHECK_FAILS(wr_path_remove(b), WEIR_ENOENT, "remove");
@@ -187,7 +211,7 @@ static void meet_limit(void)
 int main(void)
 {
     snprintf(home, sizeof home, "%s", test_path("paths"));
-    CHECK_EQUAL(wr_path_make_folder(home, true), 0);
+    CHECK_EQUAL(make_folder(home, NULL), 0);
     int before = count_descriptors();
     test_join();
     test_read_write();
