@@ -191,8 +191,8 @@ static void test_names(void)
     const char *const disks[] = {"d0"};
     const int map[] = {0, 0, 1, 0};
     create((making){.name = "one.npy", .info = plain_info(0)});
-    create((making){"one.npy", plain_info(0), {0}, WEIR_EEXIST, "overwriting"});
-    create((making){"one.npy", plain_info(4), {0}, WEIR_EEXIST, "overwriting"});
+    create((making){"one.npy", plain_info(0), {0}, WEIR_EEXIST, "overwrite was not"});
+    create((making){"one.npy", plain_info(4), {0}, WEIR_EEXIST, "overwrite was not"});
     create((making){"one.npy", plain_info(4), {.overwrite = 1}, 0, ""});
     create((making){"one.npy", plain_info(0), {.overwrite = 1}, 0, ""});
     create((making){"one.npy", plain_info(0), {.overwrite = 1}, 0, ""});

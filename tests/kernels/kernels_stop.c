@@ -8,7 +8,6 @@
 #include "array/array.h"
 #include "array/io_count.h"
 #include "array/naive_array.h"
-#include "storage/paths.h"
 #include "transport/local.h"
 #include "weir/kernels.h"
 
