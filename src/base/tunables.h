@@ -134,7 +134,7 @@ int wr_tunables_set_hints(wr_tunables *tunables, const char *hints);
 /* Key/value pairs as in an MPI_Info: keys that are not ours are left alone (returns 1). */
 int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *value);
 
-/* WEIR_HINTS, then WEIR_NAME for each name. Nothing but the functions here reads the environment. */
+/* WEIR_HINTS, then WEIR_NAME for each name. Only functions here read the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
 
 /* The file in which ROMIO, and so the MPI-IO door, looks for hints that are weaker than a
