@@ -79,7 +79,7 @@ static void write_pieces(wr_transport *t, void *user)
     wr_tunables tunables;
     wr_world *w;
     weir_file *f;
-    weir_pattern *where, *dense;
+    weir_pattern *where = NULL, *dense;
     int64_t count;
     memset(memory, 'a' + t->rank, sizeof memory);
     CHECK(!weir_pattern_strided((int64_t)t->rank * PIECE, PIECES, PIECE, ROW, &where));
