@@ -79,7 +79,7 @@ static void write_pieces(wr_transport *t, void *user)
     wr_tunables tunables;
     wr_world *w;
     weir_file *f;
-    weir_pattern *where = NULL, *dense;
+    weir_pattern *where, *dense;
     int64_t count;
     memset(memory, 'a' + t->rank, sizeof memory);
     CHECK(!weir_pattern_strided((int64_t)t->rank * PIECE, PIECES, PIECE, ROW, &where));
@@ -279,7 +279,7 @@ static void play_solo(const solo *s)
 
 static void write_rows(weir_file *f, int64_t count, int64_t bytes, int64_t stride)
 {
-    weir_pattern *where, *dense;
+    weir_pattern *where = NULL, *dense;
     char *memory = calloc((size_t)count, (size_t)bytes);
     CHECK(memory && !weir_pattern_strided(0, count, bytes, stride, &where));
     CHECK(!weir_pattern_contiguous(0, count * bytes, &dense));
