@@ -235,7 +235,7 @@ int wr_folder_link(const wr_folder *in, const char *from, const char *to)
 
 int wr_folder_restrict(const wr_folder *in, const char *name, mode_t mode)
 {
-    struct stat status;
+    struct stat status = {0};
     int fd = open_at(in, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
     int error = fd < 0 || fstat(fd, &status) ? errno : 0;
     if (!error && (status.st_mode & PERMISSIONS & ~mode) &&
