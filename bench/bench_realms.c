@@ -17,7 +17,7 @@
 #include "base/arith.h"
 #include "bench.h"
 #include "contest.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "growth.h"
 #include "plan/balance.h"
 #include "weir/weir.h"
@@ -333,7 +333,7 @@ static int64_t messages_of(job *j, const char *hints)
 {
     enum { CALLS = 8, EXCHANGED = WR_TO_EXCHANGE };
     weir_file *f = open_file(j, hints);
-    wr_transport *t = f->port.world->transport;
+    wr_transport *t = f->group.handle.world->transport;
     int64_t before = t->traffic[EXCHANGED].messages, all;
     for (int i = 0; i < CALLS; i++)
         write_file(j, f);

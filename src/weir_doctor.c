@@ -78,7 +78,7 @@ static void say_ranks(report *r, const wr_world *w, double barrier)
     say(r, "ranks      %d on %d node%s, %d on this one; %d cores\n", t->size, t->nodes,
         t->nodes == 1 ? "" : "s", t->local_size, t->cores);
     say(r, "meeting    %s%s%s, a barrier of the node takes %.1f us\n",
-        w->council.apart ? "messages, as there is no shared memory" : "shared memory",
+        w->channel.apart ? "messages, as there is no shared memory" : "shared memory",
         in_folder ? " in " : "", in_folder ? folder : "", 1e6 * barrier);
 }
 

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "engine/world.h"
+#include "runtime/world.h"
 
 /* [collective at the first call on a communicator, local afterwards] The world of `comm`, borrowed;
  * it ends when the communicator is freed, or at MPI_Finalize. WEIR_ETRANSPORT where MPI is not

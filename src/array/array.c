@@ -12,15 +12,14 @@
 #include "array/block_cache.h"
 #include "array/distribution.h"
 #include "base/arith.h"
-#include "engine/council.h"
 #include "format/npy.h"
 #include "storage/paths.h"
 
 /* --- what arrays are made of --- */
 
-static void evict(wr_lodger *lodger)
+static void evict(wr_world_user *world_user)
 {
-    weir_array *a = (weir_array *)(void *)lodger;
+    weir_array *a = (weir_array *)(void *)world_user;
     a->world = NULL;
 }
 
@@ -45,7 +44,7 @@ static weir_array *new_array(wr_world *world, const char *path)
         return NULL;
     }
     a->world = world;
-    wr_world_join(world, &a->lodger, evict);
+    wr_world_join(world, &a->world_user, evict);
     return a;
 }
 
@@ -70,7 +69,7 @@ void wr_array_leave(weir_array *a)
 static void let_go(weir_array *a)
 {
     if (a && a->world)
-        wr_world_part(a->world, &a->lodger);
+        wr_world_part(a->world, &a->world_user);
     if (a)
         a->world = NULL;
     wr_array_leave(a);
@@ -131,10 +130,9 @@ static int open_file(weir_array *a, const char *path, int mode, const char *hint
                       .at_once = true};
     int code = wr_file_open_as(a->world, &how, &a->file);
     if (!code)
-        wr_block_cache_new(a->file->port.tunables.cache, &a->cache); /* or there is none */
+        wr_block_cache_new(wr_file_tunables(a->file)->cache, &a->cache); /* or there is none */
     if (!code && !members && a->body.dimensions) {
-        a->file->port.unit = wr_max(1, a->body.stride[a->body.order[0]]);
-        a->file->port.origin = a->body.offset;
+        wr_file_set_unit(a->file, wr_max(1, a->body.stride[a->body.order[0]]), a->body.offset);
     }
     return code;
 }
@@ -156,7 +154,7 @@ static int open_members(weir_array *a, const char *path, int mode, const char *h
                    : WEIR_ENOMEM;
     if (!code && a->inside.fd < 0)
         code = wr_folder_open(&wr_folder_here, path, &a->inside);
-    code = wr_council_agree(&a->world->council, code);
+    code = wr_channel_agree(&a->world->channel, code);
     if (!code)
         code = open_file(a, path, mode, hints, &members);
     wr_arena_release(&memory);
@@ -283,9 +281,9 @@ static int make(weir_array *a, const wr_description *d, bool overwrite)
     birth b = {{0}, {0}, false, {0}};
     int code = t->rank ? 0 : give_birth(a, d, overwrite, &b);
     const bool born = !code;
-    code = wr_council_agree(&a->world->council, code);
+    code = wr_channel_agree(&a->world->channel, code);
     if (!code)
-        code = wr_council_tell(&a->world->council, &b, sizeof b);
+        code = wr_channel_broadcast(&a->world->channel, &b, sizeof b);
     if (code) {
         if (born)
             abandon(a);
@@ -299,7 +297,7 @@ static int make(weir_array *a, const wr_description *d, bool overwrite)
     if (!code && a->info.members)
         code =
             wr_set_make_members(&a->inside, &a->set, b.owned ? &b.owner : NULL, t->rank, t->size);
-    code = wr_council_agree(&a->world->council, code);
+    code = wr_channel_agree(&a->world->channel, code);
     if (code)
         abandon(a);
     return code;
@@ -369,9 +367,9 @@ static int agree_on_info(wr_world *world, const wr_description *d, const weir_ar
     if (!code)
         h = mix_text(h, o->fill ? o->fill : zeros, (size_t)weir_type_bytes(d->type));
     int64_t both[] = {(int64_t)h, (int64_t)~h, code != 0};
-    int lost = wr_council_reduce(&world->council, WR_OR, 3, both);
+    int lost = wr_channel_reduce(&world->channel, WR_OR, 3, both);
     if (lost || both[2])
-        return lost ? lost : wr_council_agree(&world->council, code);
+        return lost ? lost : wr_channel_agree(&world->channel, code);
     return both[0] & both[1] ? wr_fail(WEIR_EDISAGREE, "ranks create different arrays") : 0;
 }
 
@@ -383,7 +381,7 @@ static int raise_array(weir_array *a, const char *hints, const void *element)
                                : open_file(a, a->made, mode, hints, NULL);
     if (code || !element || is_zero(element, a->body.element))
         return code;
-    return wr_council_agree(&a->world->council, fill(a, element));
+    return wr_channel_agree(&a->world->channel, fill(a, element));
 }
 
 int wr_array_create(wr_world *world, const char *path, const weir_array_info *info,
@@ -477,14 +475,14 @@ static int share_set(weir_array *a, const sight *s, char *text)
 {
     const wr_transport *t = a->world->transport;
     char *own = t->rank ? wr_alloc(s->length) : text;
-    int code = wr_council_agree(&a->world->council, own ? 0 : WEIR_ENOMEM);
+    int code = wr_channel_agree(&a->world->channel, own ? 0 : WEIR_ENOMEM);
     if (!code && own)
-        code = wr_council_tell(&a->world->council, own, s->length);
+        code = wr_channel_broadcast(&a->world->channel, own, s->length);
     if (!code && own) {
         code = wr_set_parse(own, s->length - 1, &a->set);
         if (code)
             wr_error_note_file(a->path, -1);
-        code = wr_council_agree(&a->world->council, code);
+        code = wr_channel_agree(&a->world->channel, code);
     }
     if (t->rank)
         wr_free(own);
@@ -494,16 +492,16 @@ static int share_set(weir_array *a, const sight *s, char *text)
 /* [collective] Where each member's data begin; every rank has looked at some. */
 static int share_skips(weir_array *a, int64_t *skip)
 {
-    wr_channel *c = &a->world->council;
+    wr_channel *c = &a->world->channel;
     const wr_transport *t = a->world->transport;
     int64_t swapped = 0;
     int code = wr_set_check_members(a->path, &a->set, t->rank, t->size, skip, &swapped);
-    code = wr_council_agree(c, code);
-    for (int m = 0; m < a->set.members && !code; m += WR_COUNCIL_VALUES)
-        code = wr_council_reduce(c, WR_OR, (int)wr_min(a->set.members - m, WR_COUNCIL_VALUES),
+    code = wr_channel_agree(c, code);
+    for (int m = 0; m < a->set.members && !code; m += WR_CHANNEL_VALUES)
+        code = wr_channel_reduce(c, WR_OR, (int)wr_min(a->set.members - m, WR_CHANNEL_VALUES),
                                  skip + m);
     if (!code)
-        code = wr_council_reduce(c, WR_OR, 1, &swapped);
+        code = wr_channel_reduce(c, WR_OR, 1, &swapped);
     if (!code && swapped == 3)
         code = wr_fail(WEIR_EUNSUPPORTED, "local arrays have different byte orders");
     a->set.whole.swapped = swapped == 2;
@@ -516,7 +514,7 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
     if (code)
         return code;
     int64_t *skip = wr_alloc_array(a->set.members, sizeof *skip);
-    code = wr_council_agree(&a->world->council, skip ? 0 : WEIR_ENOMEM);
+    code = wr_channel_agree(&a->world->channel, skip ? 0 : WEIR_ENOMEM);
     if (!code && skip) {
         memset(skip, 0, (size_t)a->set.members * sizeof *skip);
         code = share_skips(a, skip);
@@ -533,7 +531,7 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
  * on all ranks, which have the same open. */
 static int check_same(weir_array *a, const sight *s)
 {
-    if (a->file->port.storage->facts.identity == s->identity)
+    if (wr_file_storage(a->file)->facts.identity == s->identity)
         return 0;
     weir_file_close(a->file);
     a->file = NULL;
@@ -555,9 +553,9 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
         code = wr_fail(WEIR_EINVAL, "no name for an array");
     if (!code && world->transport->rank == 0)
         code = look(path, &s, &text, &held);
-    code = wr_council_agree(&world->council, code);
+    code = wr_channel_agree(&world->channel, code);
     if (!code)
-        code = wr_council_tell(&world->council, &s, sizeof s);
+        code = wr_channel_broadcast(&world->channel, &s, sizeof s);
     if (!code && s.set) {
         code = open_set(a, &s, text, mode, hints);
     } else if (!code) {
@@ -592,10 +590,10 @@ int wr_array_open(wr_world *world, const char *path, int mode, const char *hints
 int wr_array_agree(weir_array *a, int code)
 {
     weir_error error = *weir_error_last();
-    wr_port_settle(&a->file->port);
+    wr_file_settle(a->file);
     if (code)
         wr_error_raise(&error);
-    return wr_council_agree(&a->file->port.channel, code);
+    return wr_file_agree(a->file, code);
 }
 
 /* --- closing --- */
@@ -638,7 +636,7 @@ static int sync_data(weir_array *a)
 
 static bool is_durable(const weir_array *a)
 {
-    return a->file->port.tunables.durable.which;
+    return wr_file_tunables(a->file)->durable.which;
 }
 
 /* [collective] A new array is about to be closed: whether it may get its name. */
@@ -646,9 +644,9 @@ static int prepare(weir_array *a)
 {
     const int wrong = a->site ? wr_site_restrict(a->site) : 0;
     int64_t any[] = {wr_file_has_failed(a->file) || a->spoiled, wrong};
-    int code = wr_council_reduce(&a->world->council, WR_OR, 2, any);
+    int code = wr_channel_reduce(&a->world->channel, WR_OR, 2, any);
     if (!code && any[1])
-        code = wr_council_agree(&a->world->council, wrong);
+        code = wr_channel_agree(&a->world->channel, wrong);
     if (!code && any[0])
         code = wr_fail(WEIR_EIO, "a write to it has failed");
     return code ? code : weir_array_sync_durable(a);
@@ -661,13 +659,13 @@ static int publish(weir_array *a, int code, bool durable)
     const wr_named_disks named = named_disks(a);
     if (!code && a->site)
         code = wr_site_publish(a->site, durable, &named);
-    return wr_council_agree(&a->world->council, tell_where(a, code));
+    return wr_channel_agree(&a->world->channel, tell_where(a, code));
 }
 
 /* [collective] Of a new array nothing is left. */
 static void destroy(weir_array *a)
 {
-    wr_council_agree(&a->world->council, 0); /* nobody has it open */
+    wr_channel_agree(&a->world->channel, 0); /* nobody has it open */
     abandon(a);
 }
 
@@ -703,7 +701,7 @@ int wr_array_delete(wr_world *world, const char *path)
             code = wr_site_delete(&site, &(wr_named_disks){.list = now.disks});
         wr_site_close(&site);
     }
-    return wr_council_agree(&world->council, code);
+    return wr_channel_agree(&world->channel, code);
 }
 
 int weir_array_close(weir_array *array)

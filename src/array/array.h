@@ -9,9 +9,9 @@
 #include "weir/array.h"
 
 struct weir_array {
-    wr_lodger lodger;  /* first: the world knows the array by it, and stays */
-    wr_world *world;   /* NULL once MPI has ended */
-    _Atomic int users; /* its owner, and accesses that are not over: the last one frees it */
+    wr_world_user world_user; /* first: the world knows the array by it, and stays */
+    wr_world *world;          /* NULL once MPI has ended */
+    _Atomic int users;        /* its owner, and accesses that are not over: the last one frees it */
     weir_file *file;
     weir_array_info info;
     wr_body body;     /* of the whole array; its offset is that of one file's data */
@@ -38,7 +38,7 @@ int wr_array_delete(wr_world *world, const char *path);
 /* One user less; the last one frees it. */
 void wr_array_leave(weir_array *array);
 
-/* [collective] After everything started on the array; as wr_council_agree. */
+/* [collective] After everything started on the array; as wr_channel_agree. */
 int wr_array_agree(weir_array *array, int code);
 
 /* Member m of a set as an array of its own in the set's file. */

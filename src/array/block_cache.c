@@ -129,7 +129,7 @@ static int read_block(weir_array *array, const wr_access_request *a, int64_t num
     make_latest(c, b);
     wr_want beyond = {a->file, a->begin, a->end, 0};
     if (b->bytes < WR_CACHE_BLOCK && wr_want_touches(&beyond, lo + b->bytes, lo + WR_CACHE_BLOCK))
-        return wr_port_demand_all(&array->file->port, lo + b->bytes);
+        return wr_file_fail_short(array->file, lo + b->bytes);
     wr_access_copy(a, wr_run_pattern_set(&cover, lo, WR_CACHE_BLOCK), b->data, lo,
                    lo + WR_CACHE_BLOCK);
     return 0;

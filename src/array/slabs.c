@@ -322,7 +322,7 @@ typedef struct rings {
 
 static rings rings_of(const weir_slabs_options *o)
 {
-    const int64_t depth = lead_of(o)->file->port.tunables.prefetch;
+    const int64_t depth = wr_file_tunables(lead_of(o)->file)->prefetch;
     return (rings){depth, wr_max(2, depth + 1), depth + 1}; /* the slab before is still there */
 }
 

@@ -175,10 +175,10 @@ int64_t wr_task_patience(const wr_task *t)
 
 void wr_task_leave(wr_word *word, uint32_t seen)
 {
-    wr_task_doze(word, seen, 0);
+    wr_task_sleep(word, seen, 0);
 }
 
-void wr_task_doze(wr_word *word, uint32_t seen, int64_t microseconds)
+void wr_task_sleep(wr_word *word, uint32_t seen, int64_t microseconds)
 {
     wr_task *t = wr_task_current();
     t->word = word;
@@ -189,7 +189,7 @@ void wr_task_doze(wr_word *word, uint32_t seen, int64_t microseconds)
     arrive(t, true, t->fake);
 }
 
-void wr_task_breathe(void)
+void wr_task_yield(void)
 {
     static wr_word never;
     wr_task_leave(&never, 1);

@@ -42,9 +42,9 @@ wr_task *wr_task_current(void);
 void wr_task_leave(wr_word *word, uint32_t seen);
 
 /* The same, and wants to be moved about so many microseconds later in any case. */
-void wr_task_doze(wr_word *word, uint32_t seen, int64_t microseconds);
+void wr_task_sleep(wr_word *word, uint32_t seen, int64_t microseconds);
 
 /* Within a task: leaves it for a moment, so that others get their turn. */
-void wr_task_breathe(void);
+void wr_task_yield(void);
 
 #endif

@@ -137,7 +137,7 @@ int wr_tunables_set_pair(wr_tunables *tunables, const char *key, const char *val
 /* WEIR_HINTS, then WEIR_NAME for each name. Only functions here read the environment. */
 int wr_tunables_set_environment(wr_tunables *tunables);
 
-/* The file in which ROMIO, and so the MPI-IO door, looks for hints that are weaker than a
+/* The file in which ROMIO, and so our MPI-IO library, looks for hints that are weaker than a
  * program's; *wanted: the user says so, by ROMIO_HINTS. */
 const char *wr_tunables_hint_file(bool *wanted);
 

@@ -65,7 +65,7 @@ const wr_tunable wr_tunable_table[] = {
     {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "engine",
      "most memory per process for operations in flight"},
     {"mpi_threads", WR_CHOICE, AT(mpi_threads), "program|multiple", 0, 0, "program", "door",
-     "multiple: a program started through the MPI-IO door gets MPI_THREAD_MULTIPLE, whatever it "
+     "multiple: a program that preloads the MPI-IO library gets MPI_THREAD_MULTIPLE, whatever it "
      "asks for, so that what is under way between nodes gets on while it computes; by the "
      "environment only"},
     {"door", WR_CHOICE, AT(door), "on|off", 0, 0, "on", "front/preload",

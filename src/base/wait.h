@@ -44,7 +44,7 @@ static inline uint32_t wr_word_add(wr_word *word, uint32_t by)
 void wr_word_wake(wr_word *word);
 
 /* Both: for words that only count. */
-static inline void wr_word_ring(wr_word *word)
+static inline void wr_word_signal(wr_word *word)
 {
     wr_word_add(word, 1);
     wr_word_wake(word);

@@ -1,12 +1,11 @@
 /* Opening, closing, size, sync, and the checks before an access. */
-#include "file/file.h"
+#include "file/inside.h"
 
 #include <sched.h>
 #include <string.h>
 
+#include "access/direct_read.h"
 #include "base/arith.h"
-#include "engine/cold.h"
-#include "engine/council.h"
 #include "file/pointer.h"
 #include "plan/realms.h"
 #include "storage/costs.h"
@@ -65,8 +64,8 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
 
 static int open_storage(weir_file *f, const wr_opening *how, int mode)
 {
-    wr_world *w = f->port.world;
-    wr_storage_options options = {.tunables = &f->port.tunables,
+    wr_world *w = f->group.handle.world;
+    wr_storage_options options = {.tunables = &f->group.handle.tunables,
                                   .log = &w->log,
                                   .budget = &w->budget,
                                   .trace = w->trace,
@@ -78,39 +77,40 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
                 (mode & WEIR_EXCLUSIVE ? WR_OPEN_EXCLUSIVE : 0) |
                 (mode & WEIR_TRUNCATE ? WR_OPEN_TRUNCATE : 0);
     if (mode & WEIR_WRITE) {
-        int code = wr_storage_open(how->path, flags | WR_OPEN_READ, &options, &f->port.storage);
-        f->port.can_read = !code;
+        int code =
+            wr_storage_open(how->path, flags | WR_OPEN_READ, &options, &f->group.handle.storage);
+        f->group.handle.can_read = !code;
         if (!code || code != WEIR_EACCESS)
             return code;
     }
-    f->port.can_read = mode & WEIR_READ;
-    return wr_storage_open(how->path, flags, &options, &f->port.storage);
+    f->group.handle.can_read = mode & WEIR_READ;
+    return wr_storage_open(how->path, flags, &options, &f->group.handle.storage);
 }
 
-static void settle(wr_port *p, const agreed *a)
+static void settle(wr_group *p, const agreed *a)
 {
-    p->tunables = a->tunables;
-    wr_behind_init(&p->behind, a->tunables.write_behind_memory);
-    p->cores = a->cores;
+    p->handle.tunables = a->tunables;
+    wr_write_behind_init(&p->handle.write_behind, a->tunables.write_behind_memory);
+    p->handle.cores = a->cores;
     p->unit = p->align = 1;
 }
 
 /* Whether what is to be written can be locked; of several files rank 0 asks the first. */
-static bool can_lock(const wr_port *p, const wr_opening *how)
+static bool can_lock(const wr_group *p, const wr_opening *how)
 {
-    bool asks = how->mode & WEIR_WRITE && (!how->members || p->world->transport->rank == 0);
-    return !asks || wr_range_probe(p->storage);
+    bool asks = how->mode & WEIR_WRITE && (!how->members || p->handle.world->transport->rank == 0);
+    return !asks || wr_range_probe(p->handle.storage);
 }
 
 /* Nobody may read, modify and write then, unless nobody else has the file. */
-static void go_without_locks(wr_port *p)
+static void go_without_locks(wr_group *p)
 {
-    if (p->world->transport->rank == 0)
-        wr_log_line(&p->world->log, WR_LOG_WARN,
+    if (p->handle.world->transport->rank == 0)
+        wr_log_line(&p->handle.world->log, WR_LOG_WARN,
                     "%s: the file system has no range locks: writes with holes go run by run",
-                    p->storage->path);
-    p->lockless = !p->sole;
-    wr_range_go_without(p->storage);
+                    p->handle.storage->path);
+    p->handle.lockless = !p->handle.sole;
+    wr_range_go_without(p->handle.storage);
 }
 
 /* [collective] All have it open, and all the same one: names may differ, files not. What plans and
@@ -118,21 +118,21 @@ static void go_without_locks(wr_port *p)
 static int agree_on_file(weir_file *f, const wr_opening *how, int code)
 {
     enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, LOCKLESS, WORDS };
-    wr_port *p = &f->port;
-    const int64_t number = code ? 0 : p->storage->facts.identity;
+    wr_group *p = &f->group;
+    const int64_t number = code ? 0 : p->handle.storage->facts.identity;
     int64_t all[WORDS] = {[FILE_NUMBER] = number,
                           [NOT_NUMBER] = ~number,
                           [FAILED] = code != 0,
-                          [BLIND] = !p->can_read};
-    if (!code && p->storage->facts.direct)
-        all[ALIGNMENT] = p->storage->facts.alignment;
+                          [BLIND] = !p->handle.can_read};
+    if (!code && p->handle.storage->facts.direct)
+        all[ALIGNMENT] = p->handle.storage->facts.alignment;
     all[LOCKLESS] = !code && !can_lock(p, how);
-    int lost = wr_council_reduce(&p->channel, WR_OR, WORDS, all);
+    int lost = wr_channel_reduce(&p->channel, WR_OR, WORDS, all);
     if (lost || all[FAILED])
-        return lost ? lost : wr_council_agree(&p->channel, code);
+        return lost ? lost : wr_channel_agree(&p->channel, code);
     if (all[FILE_NUMBER] & all[NOT_NUMBER])
         return wr_fail(WEIR_EDISAGREE, "ranks open different files");
-    p->can_read = !all[BLIND];
+    p->handle.can_read = !all[BLIND];
     if (all[LOCKLESS])
         go_without_locks(p);
     while (p->align < all[ALIGNMENT]) /* powers of two */
@@ -143,25 +143,26 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
 /* Rank 0 first, as it is told, and tells how that went; the others then find the file there. */
 static int open_in_turn(weir_file *f, const wr_opening *how)
 {
-    wr_port *p = &f->port;
-    wr_transport *t = p->world->transport;
+    wr_group *p = &f->group;
+    wr_transport *t = p->handle.world->transport;
     agreed a = {0};
     wr_pointer_init(f);
     if (t->rank == 0) {
-        a.code = find_out(p->world, how, &a);
+        a.code = find_out(p->handle.world, how, &a);
         settle(p, &a);
         if (!a.code)
             a.code = open_storage(f, how, how->mode);
         if (!a.code && how->members && how->members->count)
-            wr_storage_ask_system(how->members->member[0].path, &p->storage->facts);
+            wr_storage_ask_system(how->members->member[0].path, &p->handle.storage->facts);
         if (!a.code)
-            wr_costs_get(&p->world->process->costs, &p->storage->facts, &p->tunables, a.cost);
+            wr_costs_get(&p->handle.world->process->costs, &p->handle.storage->facts,
+                         &p->handle.tunables, a.cost);
         if (a.code) {
             wr_error_note_rank(0);
             a.error = *weir_error_last();
         }
     }
-    int code = wr_council_tell(&p->channel, &a, sizeof a);
+    int code = wr_channel_broadcast(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
     if (!code && t->rank) {
@@ -169,13 +170,13 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
     }
     for (int i = 0; i < 2; i++)
-        p->price[i] = (wr_price){a.cost[i].call_ns, a.cost[i].mib_ns, a.cost[i].scaling};
-    p->sole = how->mode & WEIR_SOLE && t->size == 1;
+        p->handle.price[i] = (wr_price){a.cost[i].call_ns, a.cost[i].mib_ns, a.cost[i].scaling};
+    p->handle.sole = how->mode & WEIR_SOLE && t->size == 1;
     code = agree_on_file(f, how, code);
     f->mode = how->mode;
     if (!code)
         code = wr_pointer_open(f);
-    return code ? code : wr_port_prepare(p, &p->tunables);
+    return code ? code : wr_group_prepare(p, &p->handle.tunables);
 }
 
 /* [collective] One reduction tells whether anybody has failed, whether all want the same, and which
@@ -189,9 +190,9 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
                           [NOT_SAME] = ~how->same,
                           [FAILED] = code != 0};
     wr_channels_taken(world, all);
-    int lost = wr_council_reduce(&world->council, WR_OR, WORDS, all);
+    int lost = wr_channel_reduce(&world->channel, WR_OR, WORDS, all);
     if (lost || all[FAILED])
-        return lost ? lost : wr_council_agree(&world->council, code);
+        return lost ? lost : wr_channel_agree(&world->channel, code);
     if (all[MODE] & all[NOT_MODE] || all[SAME] & all[NOT_SAME])
         return wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
     memcpy(words, all, WR_CHANNEL_WORDS * sizeof *words);
@@ -201,33 +202,34 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
 /* Everything but the memory of the file itself, by local actions. */
 static void let_go(weir_file *f)
 {
-    wr_behind_release(&f->port.behind);
-    wr_map_close(&f->port.map);
-    wr_cold_close(f->port.cold);
-    f->port.cold = NULL;
+    wr_write_behind_release(&f->group.handle.write_behind);
+    wr_map_close(&f->group.handle.map);
+    wr_direct_reader_close(f->group.handle.direct_reader);
+    f->group.handle.direct_reader = NULL;
     wr_pointer_close(f);
     wr_pointer_remove(f);
-    wr_storage_close(f->port.storage); /* first: what it has under way uses the rest */
-    f->port.storage = NULL;
+    wr_storage_close(f->group.handle.storage); /* first: what it has under way uses the rest */
+    f->group.handle.storage = NULL;
     for (int i = 0; i < 2; i++)
-        wr_course_release(&f->port.course[i]);
-    wr_custom_release(&f->port.custom);
-    wr_port_end_regions(&f->port);
-    wr_transport_close(f->port.wide);
-    f->port.wide = NULL;
-    wr_free(f->port.seat);
-    f->port.seat = NULL;
-    wr_channel_close(&f->port.channel);
+        wr_window_cache_release(&f->group.window_cache[i]);
+    wr_custom_release(&f->group.custom);
+    wr_group_end_regions(&f->group);
+    wr_transport_close(f->group.wide);
+    f->group.wide = NULL;
+    wr_free(f->group.seat);
+    f->group.seat = NULL;
+    wr_channel_close(&f->group.channel);
 }
 
-static void evict(wr_lodger *lodger)
+static void evict(wr_world_user *world_user)
 {
-    weir_file *f = (weir_file *)(void *)lodger;
+    weir_file *f = (weir_file *)(void *)world_user;
     wr_file_finish(f, true);
-    if (f->port.storage && wr_behind_flush_last(&f->port)) /* close returns an error anyway */
-        wr_log_line(&f->port.world->log, WR_LOG_ERROR, "%s", weir_error_last()->text);
+    if (f->group.handle.storage &&
+        wr_write_behind_flush_last(&f->group.handle)) /* close returns an error anyway */
+        wr_log_line(&f->group.handle.world->log, WR_LOG_ERROR, "%s", weir_error_last()->text);
     let_go(f);
-    f->port.world = NULL;
+    f->group.handle.world = NULL;
 }
 
 static void discard(weir_file *f)
@@ -235,25 +237,24 @@ static void discard(weir_file *f)
     if (f->split)
         weir_wait(&f->split, NULL);
     wr_request_free(f->spare);
-    pthread_mutex_destroy(&f->port.moving);
-    pthread_mutex_destroy(&f->port.clerk.lock);
-    pthread_mutex_destroy(&f->port.usher.lock);
+    wr_handle_release(&f->group.handle);
     pthread_mutex_destroy(&f->lock);
     wr_free(f);
 }
 
 static void release(weir_file *f)
 {
-    wr_world *world = f->port.world;
+    wr_world *world = f->group.handle.world;
     let_go(f);
-    wr_world_part(world, &f->lodger);
+    wr_world_part(world, &f->world_user);
     discard(f);
 }
 
 /* MPI_Finalize has closed the file. */
 static int check_alive(const weir_file *f)
 {
-    return f->port.world ? 0 : wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
+    return f->group.handle.world ? 0
+                                 : wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
 }
 
 /* Other collective calls come after those that are under way. */
@@ -261,16 +262,16 @@ int wr_file_settle(weir_file *f)
 {
     int code = check_alive(f);
     if (!code)
-        wr_port_settle(&f->port);
+        wr_group_settle(&f->group);
     return code;
 }
 
 /* [collective] What aggregators keep gets into the file. */
 static int flush(weir_file *f)
 {
-    if (!f->port.tunables.write_behind.which)
+    if (!f->group.handle.tunables.write_behind.which)
         return 0;
-    return wr_council_agree(&f->port.channel, wr_behind_flush(&f->port));
+    return wr_channel_agree(&f->group.channel, wr_write_behind_flush(&f->group.handle));
 }
 
 int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
@@ -283,23 +284,19 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
         code = wr_request_new_spare(&spare);
     code = meet(world, how, code, words);
     if (!code && f) {
-        *f = (weir_file){
-            .port = {.world = world, .together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME},
-            .spare = spare};
-        pthread_mutex_init(&f->port.moving, NULL);
-        pthread_mutex_init(&f->port.clerk.lock, NULL);
-        pthread_mutex_init(&f->port.usher.lock, NULL);
+        *f = (weir_file){.spare = spare};
+        wr_group_init(&f->group, world);
         pthread_mutex_init(&f->lock, NULL);
-        code = wr_channel_take(world, words, &f->port.channel);
+        code = wr_channel_take(world, words, &f->group.channel);
         if (!code)
-            f->port.inner = wr_channel_inner(&f->port.channel);
+            f->group.inner = wr_channel_inner(&f->group.channel);
     }
     if (code || !f) {
         wr_request_free(spare);
         wr_free(f);
         return code;
     }
-    wr_world_join(world, &f->lodger, evict);
+    wr_world_join(world, &f->world_user, evict);
     code = open_in_turn(f, how);
     if (code) {
         release(f);
@@ -335,29 +332,30 @@ int weir_file_close(weir_file *file)
         discard(file);
         return WEIR_ETRANSPORT;
     }
-    wr_waiter waiter = wr_transport_waiter(file->port.world->transport, true);
+    wr_waiter waiter = wr_transport_waiter(file->group.handle.world->transport, true);
     wr_file_finish(file, false);
-    wr_clerk_dismiss(&file->port);
-    wr_usher_dismiss(&file->port);
+    wr_io_worker_stop(&file->group.handle);
+    wr_lease_reaper_stop(&file->group.handle);
     int lost = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
     weir_error error = *weir_error_last();
-    if (wr_behind_flush(&file->port) && !lost) {
+    if (wr_write_behind_flush(&file->group.handle) && !lost) {
         error = *weir_error_last();
         lost = error.code;
     }
-    wr_channel_barrier(&file->port.channel, &waiter);
+    wr_channel_barrier(&file->group.channel, &waiter);
     wr_pointer_close(file);
-    if (file->port.world->transport->rank == 0)
-        wr_costs_learn(&file->port.world->process->costs, &file->port.storage->facts,
-                       &file->port.tunables, &file->port.samples);
-    int code = wr_storage_close(file->port.storage);
+    if (file->group.handle.world->transport->rank == 0)
+        wr_costs_learn(&file->group.handle.world->process->costs,
+                       &file->group.handle.storage->facts, &file->group.handle.tunables,
+                       &file->group.handle.samples);
+    int code = wr_storage_close(file->group.handle.storage);
     if (lost)
         code = wr_error_raise(&error);
-    file->port.storage = NULL;
-    code = wr_council_agree(&file->port.channel, code);
+    file->group.handle.storage = NULL;
+    code = wr_channel_agree(&file->group.channel, code);
     wr_pointer_remove(file);
-    wr_channel_barrier(&file->port.channel, &waiter);
-    log_traffic(file->port.world);
+    wr_channel_barrier(&file->group.channel, &waiter);
+    log_traffic(file->group.handle.world);
     release(file);
     return code;
 }
@@ -390,14 +388,14 @@ int wr_file_check(const weir_file *f, const wr_access_request *a)
 static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *count)
 {
     wr_operation op = {
-        .port = &f->port, .a = *a, .together = true, .form = WR_BLOCKING, .code = code};
+        .group = &f->group, .a = *a, .together = true, .form = WR_BLOCKING, .code = code};
     if (code)
         op.error = *weir_error_last();
     if (wr_operation_start(&op)) {
-        wr_port_settle(&f->port);
+        wr_group_settle(&f->group);
         if (code)
             wr_error_raise(&op.error);
-        return wr_collective_run(&f->port, a, code, NULL, count);
+        return wr_collective_run(&f->group, a, code, NULL, count);
     }
     wr_operation_wait(&op);
     *count = op.count;
@@ -410,22 +408,22 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     int64_t counted = 0;
     if (check_alive(f))
         return WEIR_ETRANSPORT;
-    wr_transport_idle(f->port.world->transport);
+    wr_transport_idle(f->group.handle.world->transport);
     if (!code)
         code = wr_file_check(f, a);
-    if (together && !wr_port_is_idle(&f->port)) {
+    if (together && !wr_group_is_idle(&f->group)) {
         code = queue(f, a, code, &counted);
     } else if (together) {
-        code = wr_collective_run(&f->port, a, code, NULL, &counted);
+        code = wr_collective_run(&f->group, a, code, NULL, &counted);
     } else if (!code) {
-        wr_outcome o = wr_alone_run(&f->port, a);
+        wr_outcome o = wr_alone_run(&f->group.handle, a);
         code = o.code;
         counted = wr_outcome_count(&o, a);
     }
     if (count)
         *count = counted;
     if (code && !*weir_error_last()->file)
-        wr_error_note_file(f->port.storage->path, weir_error_last()->offset);
+        wr_error_note_file(f->group.handle.storage->path, weir_error_last()->offset);
     return code;
 }
 
@@ -477,9 +475,9 @@ int weir_file_get_size(weir_file *file, int64_t *size)
 {
     if (check_alive(file))
         return WEIR_ETRANSPORT;
-    wr_transport_idle(file->port.world->transport);
-    int code = wr_behind_flush(&file->port);
-    return code ? code : wr_storage_get_size(file->port.storage, size);
+    wr_transport_idle(file->group.handle.world->transport);
+    int code = wr_write_behind_flush(&file->group.handle);
+    return code ? code : wr_storage_get_size(file->group.handle.storage, size);
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */
@@ -488,7 +486,7 @@ static int agree_on_size(weir_file *file, int64_t size)
     int64_t both[] = {size, ~size};
     int code = wr_file_settle(file);
     if (!code)
-        code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
+        code = wr_channel_reduce(&file->group.channel, WR_OR, 2, both);
     if (!code && both[0] & both[1])
         code = wr_fail(WEIR_EDISAGREE, "ranks name different sizes");
     if (!code && size < 0)
@@ -497,16 +495,17 @@ static int agree_on_size(weir_file *file, int64_t size)
 }
 
 /* In atomic mode while no access is half through. */
-static int resize_alone(wr_port *port, int64_t size, int (*how)(wr_storage *s, int64_t size))
+static int resize_alone(wr_group *group, int64_t size, int (*how)(wr_storage *s, int64_t size))
 {
-    int code = port->atomic ? wr_port_lock(port, WR_LOCK_EXCLUSIVE, 0, INT64_MAX) : 0;
+    int code =
+        group->handle.atomic ? wr_handle_lock(&group->handle, WR_LOCK_EXCLUSIVE, 0, INT64_MAX) : 0;
     if (code)
         return code;
-    pthread_mutex_lock(&port->moving);
-    code = how(port->storage, size);
-    pthread_mutex_unlock(&port->moving);
-    if (port->atomic)
-        wr_port_unlock(port, 0, INT64_MAX);
+    pthread_mutex_lock(&group->handle.moving);
+    code = how(group->handle.storage, size);
+    pthread_mutex_unlock(&group->handle.moving);
+    if (group->handle.atomic)
+        wr_handle_unlock(&group->handle, 0, INT64_MAX);
     return code;
 }
 
@@ -518,9 +517,9 @@ static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64
         code = flush(file);
     if (code)
         return code;
-    if (file->port.world->transport->rank == 0)
-        code = resize_alone(&file->port, size, how);
-    return wr_council_agree(&file->port.channel, code);
+    if (file->group.handle.world->transport->rank == 0)
+        code = resize_alone(&file->group, size, how);
+    return wr_channel_agree(&file->group.channel, code);
 }
 
 int weir_file_set_size(weir_file *file, int64_t size)
@@ -540,13 +539,13 @@ int weir_file_set_atomic(weir_file *file, int atomic)
     if (code)
         return code;
     wr_file_rest(file); /* locks are given back as they were taken */
-    code = wr_council_reduce(&file->port.channel, WR_OR, 2, both);
+    code = wr_channel_reduce(&file->group.channel, WR_OR, 2, both);
     if (!code && both[0] & both[1])
         code = wr_fail(WEIR_EDISAGREE, "ranks want atomic mode on and off");
     if (!code)
         code = flush(file);
     if (!code)
-        file->port.atomic = atomic;
+        file->group.handle.atomic = atomic;
     return code;
 }
 
@@ -554,7 +553,7 @@ int weir_file_get_atomic(weir_file *file, int *atomic)
 {
     int code = check_alive(file);
     if (!code)
-        *atomic = file->port.atomic;
+        *atomic = file->group.handle.atomic;
     return code;
 }
 
@@ -562,13 +561,13 @@ int weir_file_sync(weir_file *file)
 {
     if (wr_file_settle(file))
         return WEIR_ETRANSPORT;
-    int code = wr_behind_flush(&file->port);
+    int code = wr_write_behind_flush(&file->group.handle);
     weir_error error = *weir_error_last();
-    pthread_mutex_lock(&file->port.moving);
-    int unsynced = wr_storage_sync(file->port.storage);
-    pthread_mutex_unlock(&file->port.moving);
+    pthread_mutex_lock(&file->group.handle.moving);
+    int unsynced = wr_storage_sync(file->group.handle.storage);
+    pthread_mutex_unlock(&file->group.handle.moving);
     code = code ? wr_error_raise(&error) : unsynced;
-    return wr_council_agree(&file->port.channel, code);
+    return wr_channel_agree(&file->group.channel, code);
 }
 
 /* What the storage was opened with stays as long as it is open. */
@@ -586,25 +585,25 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
 {
     if (wr_file_settle(file))
         return WEIR_ETRANSPORT;
-    wr_transport *t = file->port.world->transport;
+    wr_transport *t = file->group.handle.world->transport;
     wr_tunables tunables = {0};
     int lost = flush(file); /* what is kept depends on them */
     if (lost)
         return lost;
     if (!code && t->rank == 0)
-        code = mix_hints(file->port.world, hints, &tunables);
+        code = mix_hints(file->group.handle.world, hints, &tunables);
     if (!code && t->rank == 0)
         code = wr_tunables_settle(&tunables);
-    code = wr_council_agree(&file->port.channel, code);
+    code = wr_channel_agree(&file->group.channel, code);
     if (!code)
-        code = wr_council_tell(&file->port.channel, &tunables, sizeof tunables);
+        code = wr_channel_broadcast(&file->group.channel, &tunables, sizeof tunables);
     if (!code)
-        code = wr_port_prepare(&file->port, &tunables);
+        code = wr_group_prepare(&file->group, &tunables);
     if (code)
         return code;
-    keep_opened(&tunables, file->port.storage->tunables);
-    file->port.tunables = tunables;
-    wr_range_set_wait(file->port.storage, tunables.lock_wait);
-    wr_behind_init(&file->port.behind, tunables.write_behind_memory);
+    keep_opened(&tunables, file->group.handle.storage->tunables);
+    file->group.handle.tunables = tunables;
+    wr_range_set_wait(file->group.handle.storage, tunables.lock_wait);
+    wr_write_behind_init(&file->group.handle.write_behind, tunables.write_behind_memory);
     return 0;
 }

@@ -3,7 +3,9 @@
 #ifndef WR_FILE_FILE_H
 #define WR_FILE_FILE_H
 
-#include "engine/operation.h"
+#include "access/access.h"
+#include "runtime/world.h"
+#include "storage/storage.h"
 #include "weir/file.h"
 
 /* What is left to do when an access is over, by who waits for it: returns what that comes to, and
@@ -12,32 +14,6 @@ typedef struct wr_after {
     int (*run)(void *user, int code, int64_t *count);
     void *user;
 } wr_after;
-
-struct weir_request {
-    wr_operation op;
-    wr_after after;              /* run NULL: nothing */
-    weir_file *file;             /* NULL: it is over, and op has what it came to */
-    weir_request *next, **place; /* of the file */
-    bool spare; /* there was no memory for copies of the patterns behind it: then it has */
-    wr_run_pattern nothing;
-};
-
-/* Of a shared pointer (pointer.h). */
-typedef struct wr_pointer {
-    int file;   /* the small file of several nodes, or -1, */
-    char *name; /* and what it is called: rank 0's name for it; or NULL */
-} wr_pointer;
-
-struct weir_file {
-    wr_lodger lodger; /* first: the world knows the file by it */
-    wr_port port;     /* its world is NULL once MPI has ended */
-    int mode;
-    weir_request *split;  /* begun, or NULL */
-    pthread_mutex_t lock; /* of what follows */
-    wr_pointer pointer;
-    weir_request *requests; /* started, and not known to be over */
-    weir_request *spare;    /* for a collective one that there is no memory for, or NULL */
-};
 
 typedef struct wr_opening {
     const char *path;
@@ -61,6 +37,31 @@ static inline int wr_file_open(wr_world *world, const char *path, int mode, cons
 
 /* Waits for collective accesses started on the file; WEIR_ETRANSPORT once MPI has ended. */
 int wr_file_settle(weir_file *file);
+
+/* What rooms above need to know of a file. A file is not alive once MPI has ended. */
+bool wr_file_is_alive(const weir_file *file);
+const wr_transport *wr_file_ranks(const weir_file *file);
+const wr_tunables *wr_file_tunables(const weir_file *file);
+wr_storage *wr_file_storage(const weir_file *file);
+int64_t wr_file_aggregators(const weir_file *file); /* how many a collective write would have */
+
+/* [collective] What the ranks that have a file open settle besides accesses, as the calls on a
+ * channel (runtime/channel.h): an error is everybody's; values are combined; rank 0's bytes reach
+ * all. */
+int wr_file_agree(weir_file *file, int code);
+int wr_file_reduce(weir_file *file, enum wr_reduction reduction, int count, int64_t *values);
+int wr_file_tell(weir_file *file, void *data, int64_t bytes);
+
+/* Realms are cut at multiples of `unit` bytes from `origin` on: at slices of an array. */
+void wr_file_set_unit(weir_file *file, int64_t unit, int64_t origin);
+
+/* This rank has hints that all must agree on. It says so at the entry of its next collective
+ * access; after that wr_file_take_news returns true, once, on every rank. */
+void wr_file_note_news(weir_file *file);
+bool wr_file_take_news(weir_file *file);
+
+/* The error that the file ends at `stop`, where there must be data. */
+int wr_file_fail_short(const weir_file *file, int64_t stop);
 
 /* [collective] Space for the first `size` bytes is there, or WEIR_ENOSPC. */
 int wr_file_preallocate(weir_file *file, int64_t size);

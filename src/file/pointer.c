@@ -12,7 +12,7 @@
 
 #include "base/arith.h"
 #include "base/limit.h"
-#include "engine/council.h"
+#include "file/inside.h"
 
 /* View v is in place v modulo their number. */
 typedef struct slot {
@@ -24,25 +24,25 @@ typedef struct board {
     slot slot[WR_POINTER_VIEWS];
 } board;
 
-_Static_assert(sizeof(board) <= WR_BOARD, "the pointers fit a board");
+_Static_assert(sizeof(board) <= WR_SCRATCH, "the pointers fit a board");
 
 enum { DIGITS = 15 }; /* of a pointer file's number */
 
 static board *board_of(const weir_file *f)
 {
-    return (board *)(void *)f->port.channel.board;
+    return (board *)(void *)f->group.channel.scratch;
 }
 
 static bool on_board(const weir_file *f)
 {
-    return f->port.world->transport->nodes == 1 && !f->port.channel.apart;
+    return f->group.handle.world->transport->nodes == 1 && !f->group.channel.apart;
 }
 
 /* Rank 0's name for it, from the root: ranks may call the file otherwise, and change folders. */
 static int make_name(const weir_file *f, char name[WR_PATH])
 {
     char folder[WR_PATH] = "";
-    const char *path = f->port.storage->path;
+    const char *path = f->group.handle.storage->path;
     unsigned long long number;
     if (getrandom(&number, sizeof number, 0) != sizeof number ||
         (*path != '/' && !getcwd(folder, WR_PATH - 1)))
@@ -55,7 +55,7 @@ static int make_name(const weir_file *f, char name[WR_PATH])
 void wr_pointer_init(weir_file *f)
 {
     f->pointer.file = -1;
-    if (f->port.world->transport->rank == 0)
+    if (f->group.handle.world->transport->rank == 0)
         memset(board_of(f), 0, sizeof(board));
 }
 
@@ -68,11 +68,11 @@ int wr_pointer_open(weir_file *f)
     f->pointer.name = wr_alloc(WR_PATH);
     if (!f->pointer.name)
         code = WEIR_ENOMEM;
-    if (!code && f->port.world->transport->rank == 0)
+    if (!code && f->group.handle.world->transport->rank == 0)
         code = make_name(f, name);
-    code = wr_council_agree(&f->port.channel, code);
+    code = wr_channel_agree(&f->group.channel, code);
     if (!code)
-        code = wr_council_tell(&f->port.channel, name, WR_PATH);
+        code = wr_channel_broadcast(&f->group.channel, name, WR_PATH);
     if (!code && f->pointer.name)
         memcpy(f->pointer.name, name, WR_PATH);
     return code;
@@ -87,7 +87,7 @@ void wr_pointer_close(weir_file *f)
 
 void wr_pointer_remove(weir_file *f)
 {
-    if (f->pointer.name && *f->pointer.name && f->port.world->transport->rank == 0)
+    if (f->pointer.name && *f->pointer.name && f->group.handle.world->transport->rank == 0)
         unlink(f->pointer.name);
     wr_free(f->pointer.name);
     f->pointer.name = NULL;
@@ -238,7 +238,7 @@ static int change_in_file(weir_file *f, change *c)
 /* The lock is for threads, which share the descriptor. */
 static int make_change(weir_file *f, change *c)
 {
-    if (!f->port.world)
+    if (!f->group.handle.world)
         return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
     if (on_board(f))
         return change_on_board(f, c);
@@ -275,17 +275,17 @@ int wr_pointer_deal(weir_file *f, int64_t view, int64_t by, int code, int64_t *w
     weir_error error = *weir_error_last();
     int lost = wr_file_settle(f);
     if (!lost)
-        lost = wr_council_sums(&f->port.channel, VALUES, own, before, total);
+        lost = wr_channel_sums(&f->group.channel, VALUES, own, before, total);
     *was = 0;
     if (lost || total[FAILED])
         return lost ? lost : code ? wr_error_raise(&error) : 0;
     told t = {0};
-    if (f->port.world->transport->rank == 0) {
+    if (f->group.handle.world->transport->rank == 0) {
         t.code = wr_pointer_advance(f, view, total[BYTES], &t.was);
         if (t.code)
             t.error = *weir_error_last();
     }
-    lost = wr_council_tell(&f->port.channel, &t, sizeof t);
+    lost = wr_channel_broadcast(&f->group.channel, &t, sizeof t);
     *was = t.was + before[BYTES];
     return lost ? lost : t.code ? wr_error_raise(&t.error) : 0;
 }

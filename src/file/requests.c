@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "file/file.h"
+#include "file/inside.h"
 
 enum { ALIGN = 64 };
 
@@ -38,7 +38,7 @@ void wr_request_free(weir_request *r)
     if (!r)
         return;
     wr_task_free(r->op.own);
-    wr_task_free(r->op.errand.own);
+    wr_task_free(r->op.job.own);
     wr_free(r);
 }
 
@@ -105,7 +105,7 @@ static weir_request *start(weir_file *f, weir_request *r, const wr_start *how)
     if (!r)
         return NULL;
     r->file = f;
-    r->op.port = &f->port;
+    r->op.group = &f->group;
     r->op.together = how->together;
     r->op.form = how->form;
     if (!wr_operation_start(&r->op))
@@ -117,17 +117,17 @@ static weir_request *start(weir_file *f, weir_request *r, const wr_start *how)
 /* An error of this rank alone. */
 static int refuse(const weir_file *f, int code)
 {
-    if (f->port.world && !*weir_error_last()->file)
-        wr_error_note_file(f->port.storage->path, -1);
+    if (f->group.handle.world && !*weir_error_last()->file)
+        wr_error_note_file(f->group.handle.storage->path, -1);
     return code;
 }
 
 int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how, weir_request **out)
 {
     int code = how->code ? how->code : wr_file_check(f, a);
-    if (!f->port.world || (code && !how->together))
+    if (!f->group.handle.world || (code && !how->together))
         return refuse(f, code);
-    wr_transport_idle(f->port.world->transport);
+    wr_transport_idle(f->group.handle.world->transport);
     if (how->together && !f->spare)
         wr_request_new_spare(&f->spare); /* it is there for who has no memory later */
     weir_request *r = make(a);
@@ -155,7 +155,7 @@ static void detach(weir_request *r)
     strike(f, r);
     if (r->op.code && !*r->op.error.file) {
         wr_error_raise(&r->op.error);
-        wr_error_note_file(f->port.storage->path, r->op.error.offset);
+        wr_error_note_file(f->group.handle.storage->path, r->op.error.offset);
         wr_error_take(&r->op.error);
     }
     r->file = NULL;
@@ -197,7 +197,7 @@ int weir_test(weir_request **request, int *over, int64_t *count)
     if (!r)
         return 0;
     if (r->file) {
-        wr_transport_idle(r->file->port.world->transport);
+        wr_transport_idle(r->file->group.handle.world->transport);
         *over = wr_operation_is_over(&r->op);
     }
     return *over ? take_result(request, count) : 0;

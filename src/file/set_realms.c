@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/council.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "plan/realms.h"
 
 static int copy_realms(int count, const weir_pattern *const *from, weir_pattern **to)
@@ -50,7 +49,7 @@ static uint64_t hash_of(const wr_custom_realms *c)
 static int compare(wr_channel *channel, uint64_t hash)
 {
     int64_t words[] = {(int64_t)hash, ~(int64_t)hash};
-    int code = wr_council_reduce(channel, WR_OR, 2, words);
+    int code = wr_channel_reduce(channel, WR_OR, 2, words);
     return !code && words[0] & words[1] ? wr_fail(WEIR_EDISAGREE, "ranks give different realms")
                                         : code;
 }
@@ -58,26 +57,26 @@ static int compare(wr_channel *channel, uint64_t hash)
 int weir_file_set_realms(weir_file *file, int count, const weir_pattern *const *realms,
                          int64_t period)
 {
-    wr_port *port = &file->port;
+    wr_group *group = &file->group;
     wr_custom_realms taken = {0};
     const wr_custom_realms given = {.count = count, .period = period};
     int code = wr_file_settle(file);
     if (code)
         return code;
-    if (port->tunables.write_behind.which)
+    if (group->handle.tunables.write_behind.which)
         code = wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
     else
-        code = take_realms(port->world->transport, &given, realms, &taken);
-    code = wr_council_agree(&port->channel, code);
+        code = take_realms(group->handle.world->transport, &given, realms, &taken);
+    code = wr_channel_agree(&group->channel, code);
     const uint64_t hash = code ? 0 : hash_of(&taken);
     if (!code)
-        code = compare(&port->channel, hash);
+        code = compare(&group->channel, hash);
     if (code) {
         wr_custom_release(&taken);
         return code;
     }
-    wr_custom_release(&port->custom);
-    port->custom = taken;
-    port->custom_hash = (int64_t)hash;
+    wr_custom_release(&group->custom);
+    group->custom = taken;
+    group->custom_hash = (int64_t)hash;
     return 0;
 }

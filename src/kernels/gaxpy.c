@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "file/swap.h"
 #include "kernels/gaxpy_shape.h"
 #include "kernels/matmul.h"
-#include "kernels/swap.h"
 
 typedef struct gaxpy {
     wr_matmul *m;
-    wr_channel channel;
+    wr_swaps swaps;
     wr_gaxpy_shape shape;
     char *a, *b, *c, *theirs, *memory;
     weir_request *reading[2], *writing;
@@ -47,10 +47,9 @@ static wr_span bytes_of(const gaxpy *g, const wr_panel_step *at, int rank)
 
 static int swap_message(gaxpy *g, wr_parcel out, wr_place in)
 {
-    const int tag = g->channel.tag;
     wr_swap swap;
-    const int started = wr_swap_start(g->m->ranks, out, tag, in, tag, &swap);
-    const int over = wr_swap_wait(g->m->ranks, &swap);
+    const int started = wr_swap_start(&g->swaps, out, 0, in, 0, &swap);
+    const int over = wr_swap_wait(&g->swaps, &swap);
     return started ? started : over;
 }
 
@@ -167,10 +166,10 @@ int wr_multiply_gaxpy(wr_matmul *m)
     }
     code = wr_array_agree(m->c, take_memory(&g));
     if (!code)
-        code = wr_channel_open(m->c->world, &g.channel);
+        code = wr_swaps_open(m->c->file, &g.swaps);
     if (!code)
         code = run(&g);
-    wr_channel_close(&g.channel);
+    wr_swaps_close(&g.swaps);
     wr_free(g.memory);
     return wr_work_settle(&m->c, 1, code);
 }

@@ -3,9 +3,9 @@
 #include "kernels/gaxpy_shape.h"
 
 #include "base/error.h"
+#include "file/swap.h"
 #include "kernels/blas.h"
 #include "kernels/estimate.h"
-#include "kernels/swap.h"
 
 /* For the part of a sub-block of c that a rank writes. */
 static int64_t part_room(const wr_gaxpy_shape *s)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/council.h"
 #include "format/convert.h"
 #include "kernels/walk.h"
 
@@ -191,7 +190,7 @@ static void add_slab(void *user, const weir_slab *slab)
 
 /* --- all ranks --- */
 
-enum { WORDS = sizeof(moments) / sizeof(int64_t), AT_ONCE = WR_COUNCIL_VALUES / WORDS };
+enum { WORDS = sizeof(moments) / sizeof(int64_t), AT_ONCE = WR_CHANNEL_VALUES / WORDS };
 
 /* [collective] Everyone's in rank order: what only one rank says and others leave 0 is that rank's
  * after an OR. */
@@ -207,7 +206,7 @@ static int join_ranks(weir_array *array, moments *sum)
         if (t->rank >= first && t->rank < first + AT_ONCE)
             said[t->rank - first] = own;
         memcpy(words, said, sizeof words);
-        code = wr_council_reduce(&array->file->port.channel, WR_OR, AT_ONCE * WORDS, words);
+        code = wr_file_reduce(array->file, WR_OR, AT_ONCE * WORDS, words);
         memcpy(said, words, sizeof words);
         for (int i = 0; i < AT_ONCE; i++)
             join(sum, &said[i]);

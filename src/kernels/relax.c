@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "engine/council.h"
+#include "file/swap.h"
 #include "kernels/blocks.h"
 #include "kernels/estimate.h"
-#include "kernels/swap.h"
 #include "kernels/work.h"
 
 enum { RING = 8, LANES = 8 }; /* buffers for blocks, at most; elements that are computed at once */
@@ -24,7 +23,7 @@ typedef struct solver {
     wr_blocks blocks;
     int64_t element, ring;
     char *memory, *in[RING], *out[RING];
-    wr_channel channel;                                       /* of messages */
+    wr_swaps swaps;
     char packed[WR_SIDES][2][WR_BLOCK_ROWS * sizeof(double)]; /* columns to be sent, and received */
 
     weir_array *source, *target; /* of an iteration */
@@ -129,20 +128,17 @@ static border take_border(solver *s, const wr_block *b, int side, char *in)
 /* Bytes from `at` on, as many as a message has; all sides' messages are on their way at once. */
 static void swap_borders(solver *s, const wr_block *b, const border *borders, int64_t at)
 {
-    wr_transport *t = wr_array_transport(s->target);
-    const int tag = s->channel.tag;
-    wr_swap swaps[WR_SIDES];
+    wr_swap swap[WR_SIDES];
     for (int side = 0; side < WR_SIDES; side++) {
         const border *x = &borders[side];
         const int64_t bytes = wr_min(WR_SWAP_MOST, x->bytes - at);
         const wr_parcel out = {b->peer[side], bytes, bytes > 0 ? x->send + at : NULL};
         const wr_place in = {b->peer[side], bytes, bytes > 0 ? x->receive + at : NULL};
         const int opposite = side ^ 1;
-        wr_note_error(&s->first,
-                      wr_swap_start(t, out, tag + opposite, in, tag + side, &swaps[side]));
+        wr_note_error(&s->first, wr_swap_start(&s->swaps, out, opposite, in, side, &swap[side]));
     }
     for (int side = 0; side < WR_SIDES; side++)
-        wr_note_error(&s->first, wr_swap_wait(t, &swaps[side]));
+        wr_note_error(&s->first, wr_swap_wait(&s->swaps, &swap[side]));
 }
 
 /* Everybody sends, also what came of an error: neighbours wait for it. */
@@ -214,7 +210,7 @@ static int agree_on_residual(solver *s)
 {
     int64_t bits;
     memcpy(&bits, &s->residual, sizeof bits);
-    int code = wr_council_reduce(&s->target->file->port.channel, WR_MAX, 1, &bits);
+    int code = wr_file_reduce(s->target->file, WR_MAX, 1, &bits);
     memcpy(&s->relaxation->residual, &bits, sizeof bits);
     return wr_array_agree(s->target, code);
 }
@@ -271,7 +267,7 @@ static int plan(solver *s)
     const wr_transport *t = wr_array_transport(s->from);
     const bool swapped = s->to[0]->info.swapped || s->to[1]->info.swapped;
     s->element = s->from->body.element;
-    s->ring = wr_min(RING, s->to[0]->file->port.tunables.prefetch + 1);
+    s->ring = wr_min(RING, wr_file_tunables(s->to[0]->file)->prefetch + 1);
     wr_slab_need need = {.memory = s->work.memory,
                          .in_bytes = s->ring * s->element,
                          .out_bytes = (swapped ? 2 : 1) * s->ring * s->element,
@@ -352,10 +348,10 @@ int weir_array_relax(weir_array *from, weir_array *const to[2], weir_relaxation 
     relaxation->residual = 0;
     code = wr_array_agree(to[0], take_buffers(&s));
     if (!code && s.blocks.exchange)
-        code = wr_channel_open(from->world, &s.channel);
+        code = wr_swaps_open(from->file, &s.swaps);
     if (!code)
         code = solve(&s, last);
-    wr_channel_close(&s.channel);
+    wr_swaps_close(&s.swaps);
     wr_free(s.memory);
     return wr_work_settle(to, 2, code);
 }

@@ -4,9 +4,9 @@
 #include "base/arith.h"
 #include "base/error.h"
 #include "pattern/meet.h"
-#include "plan/course.h"
 #include "plan/method.h"
 #include "plan/union.h"
+#include "plan/window_cache.h"
 
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants)
@@ -157,7 +157,7 @@ static int make_next(wr_windows *w, wr_window *out)
     int code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
     out->method = code == 1 ? "sieve" : "list";
     if (wr_plan_is_exact(w->in))
-        out->reason = w->in->behind ? "written behind" : "holes cannot be written back";
+        out->reason = w->in->write_behind ? "written behind" : "holes cannot be written back";
     if (code == 0) {
         out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, wr_method_gap(w), out);
@@ -180,13 +180,13 @@ int wr_windows_next(wr_windows *w, wr_window *out)
 {
     int code;
     if (w->repeats) {
-        code = w->number < w->course->count;
+        code = w->number < w->window_cache->count;
         if (code)
-            *out = w->course->window[w->number];
+            *out = w->window_cache->window[w->number];
     } else {
         code = make_next(w, out);
-        if (w->course)
-            wr_course_note(w->course, code, out);
+        if (w->window_cache)
+            wr_window_cache_note(w->window_cache, code, out);
     }
     if (code != 1)
         return code;
@@ -213,5 +213,5 @@ int wr_windows_list(wr_windows *w, wr_window *window)
 bool wr_windows_end(const wr_windows *w)
 {
     int64_t lo;
-    return w->repeats ? w->number >= w->course->count : !find_start(w, &lo);
+    return w->repeats ? w->number >= w->window_cache->count : !find_start(w, &lo);
 }

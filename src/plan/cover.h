@@ -30,7 +30,7 @@ typedef struct wr_window {
     int64_t lo, hi; /* range of the file */
     weir_pattern *cover;
     bool holes, overlap;
-    bool kept;          /* the cover belongs to a course */
+    bool kept;          /* the cover belongs to a window cache */
     bool fixed;         /* its end stays where it is */
     const char *method; /* "sieve" or "list" */
     const char *reason;
@@ -41,19 +41,19 @@ void wr_window_release(wr_window *w);
 
 /* The windows of the latest walk, kept: one that repeats it, because a program accesses the same
  * sections again, finds them made. */
-typedef struct wr_course {
+typedef struct wr_window_cache {
     wr_hash key; /* of everything the walk depends on */
     bool whole;  /* all its windows are here */
     bool full;   /* there were too many */
     int64_t bytes;
     int64_t count, room;
     wr_window *window;
-} wr_course;
+} wr_window_cache;
 
-enum { WR_COURSE_BYTES = 1 << 20 };
+enum { WR_WINDOW_CACHE_BYTES = 1 << 20 };
 
 /* {0} is an empty one. */
-void wr_course_release(wr_course *course);
+void wr_window_cache_release(wr_window_cache *window_cache);
 
 enum { WR_WALK_BYTES = 2 << 20 };
 
@@ -64,10 +64,10 @@ typedef struct wr_windows {
     const weir_pattern *realm;
     int64_t count;
     const wr_want *wants;
-    wr_course *course; /* or NULL */
-    bool repeats;      /* it is in the course */
-    int64_t number;    /* of the next window */
-    int64_t at;        /* everything below is done */
+    wr_window_cache *window_cache; /* or NULL */
+    bool repeats;                  /* it is in the window cache */
+    int64_t number;                /* of the next window */
+    int64_t at;                    /* everything below is done */
     uint64_t *bits;
     int64_t bit_words;
     struct wr_piece *pieces;
@@ -77,9 +77,9 @@ typedef struct wr_windows {
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants);
 
-/* Repeats the course if it is the same walk, or records this one; every window of the one before
- * must have been released. */
-void wr_windows_remember(wr_windows *w, wr_course *course);
+/* Repeats the window cache if it is the same walk, or records this one; every window of the one
+ * before must have been released. */
+void wr_windows_remember(wr_windows *w, wr_window_cache *window_cache);
 
 /* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);

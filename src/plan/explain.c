@@ -372,7 +372,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
         say(w,
             "memory: 2 windows of %lld bytes and at most %d bytes for covers on each of %lld "
             "aggregators; %s on other ranks\n",
-            (long long)plan->window, WR_WALK_BYTES + WR_COURSE_BYTES + 2 * WR_COVER_BYTES,
+            (long long)plan->window, WR_WALK_BYTES + WR_WINDOW_CACHE_BYTES + 2 * WR_COVER_BYTES,
             (long long)plan->aggregators, messages ? "a window" : "no buffer");
     else
         say(w, "memory: a window of at most %lld bytes on each rank\n",

@@ -166,7 +166,7 @@ wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables
         .collective = t->collective[direction].which,
         .access = t->access[direction].which,
         .access_extent = t->access[direction].number,
-        .behind = direction == WR_WRITE && t->write_behind.which,
+        .write_behind = direction == WR_WRITE && t->write_behind.which,
         .exchange = t->exchange.which,
         .window = t->window,
         .buffer = t->cb_buffer_size,
@@ -335,7 +335,7 @@ static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
         return WR_TUNED_NEVER;
     if (in->wanted.active == 0)
         return WR_NOTHING_WANTED;
-    if (in->behind)
+    if (in->write_behind)
         return WR_WRITTEN_BEHIND;
     if (in->direction == WR_WRITE && !in->wanted.apart)
         return WR_MAY_OVERLAP;

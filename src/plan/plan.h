@@ -73,8 +73,8 @@ typedef struct wr_plan_input {
     int64_t shared; /* 1: all ranks can meet in shared memory */
     int64_t seats;  /* ranks that may be aggregators; 0: all */
     int64_t window, buffer;
-    int64_t behind; /* 1: written later, by who has it then: nothing but what is wanted, together */
-    int64_t blind;  /* 1: the file cannot be read, so nothing but what is wanted can be written */
+    int64_t write_behind; /* 1: kept back and written later: only what is wanted, and together */
+    int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
     int64_t custom, custom_hash;   /* realms given by the caller, how many and which */
@@ -170,7 +170,7 @@ bool wr_plan_may_map(const wr_plan_input *in);
 /* Whether a cover must hold what is wanted and nothing else. */
 static inline bool wr_plan_is_exact(const wr_plan_input *in)
 {
-    return in->blind || in->behind;
+    return in->blind || in->write_behind;
 }
 
 /* Of all the input's fields. */

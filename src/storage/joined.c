@@ -88,8 +88,8 @@ static int sync(wr_storage *s)
 }
 
 /* Of the members from `first` on and before the one that could not be had. */
-static void leave_gates(wr_storage *s, wr_member_file *first, const wr_member_file *end, int64_t lo,
-                        int64_t hi)
+static void leave_lease_barriers(wr_storage *s, wr_member_file *first, const wr_member_file *end,
+                                 int64_t lo, int64_t hi)
 {
     state *p = s->state;
     weir_error error = *weir_error_last();
@@ -111,8 +111,8 @@ static int lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
     for (; !code && m && m < last && m->start < hi; m++)
         if (m->bytes)
             code = wr_member_files_lock(&p->files, s->ranges, m, kind, lo, hi);
-    if (code && kind == WR_LOCK_GATE)
-        leave_gates(s, first, m - 1, lo, hi);
+    if (code && kind == WR_LOCK_BARRIER)
+        leave_lease_barriers(s, first, m - 1, lo, hi);
     return code;
 }
 

@@ -2,8 +2,8 @@
  *
  * The kernel knows one owner per open file description and forgets a lock as a whole: what two
  * threads hold shared must stay locked where they overlap until both have let go. For the same
- * reason a pass that this storage has is never covered by a gate of its own: the kernel would make
- * one of the other without a word. */
+ * reason a lease that this storage has is never covered by a lease barrier of its own: the kernel
+ * would make one of the other without a word. */
 #include "storage/lock.h"
 
 #include <errno.h>
@@ -24,11 +24,11 @@ typedef struct wr_range_table {
     int64_t count, room;
     int64_t modifies; /* ranges held to be modified */
     bool rung;        /* somebody here waits to do that */
-    /* The pass. */
-    bool has_pass, renewed; /* renewed: taken since it was last tended */
-    int64_t number, taken;  /* taken: when, in nanoseconds */
-    int64_t users, left;    /* threads that write by it now, and how many more may come */
-    int64_t refused;        /* writes that do not try to have one */
+    /* The lease. */
+    bool has_lease, renewed; /* renewed: taken since it was last tended */
+    int64_t number, taken;   /* taken: when, in nanoseconds */
+    int64_t users, left;     /* threads that write by it now, and how many more may come */
+    int64_t refused;         /* writes that do not try to have one */
     int64_t uses;
     uint64_t random;
     bool alone; /* the kernel is not asked: it has no locks for this file */
@@ -144,21 +144,21 @@ static int lock_outside(wr_storage *s, const range *r)
     return code;
 }
 
-/* With the mutex held, as are all about passes. What fails to be given back is still had. */
-static void drop_pass(wr_storage *s)
+/* With the mutex held, as are all about leases. What fails to be given back is still had. */
+static void drop_lease(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
-    if (table->has_pass && !table->users &&
+    if (table->has_lease && !table->users &&
         !call(s, WR_LOCK_PASS_NONE, table->number, table->number + 1))
-        table->has_pass = false;
+        table->has_lease = false;
 }
 
 /* After the range. */
-static int enter_gate(wr_storage *s, const range *r)
+static int enter_lease_barrier(wr_storage *s, const range *r)
 {
     wr_range_table *table = s->ranges;
-    drop_pass(s);
-    int code = table->has_pass ? 1 : call(s, WR_LOCK_GATE, r->lo, r->hi);
+    drop_lease(s);
+    int code = table->has_lease ? 1 : call(s, WR_LOCK_BARRIER, r->lo, r->hi);
     table->rung = code == 1;
     table->modifies += !code;
     if (code) {
@@ -230,7 +230,7 @@ int wr_range_try(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi)
     else if (is_free(table, &r) && (kind != WR_LOCK_SHARED || !lets_go_first(s, &r)))
         code = lock_outside(s, &r);
     if (!code && kind == WR_LOCK_MODIFY)
-        code = enter_gate(s, &r);
+        code = enter_lease_barrier(s, &r);
     if (code == 1 && kind != WR_LOCK_SHARED)
         claim(s, &r);
     else if (kind != WR_LOCK_SHARED)
@@ -359,10 +359,10 @@ static int64_t next_number(wr_range_table *table)
     if (!table->random)
         table->random = (uint64_t)now_ns() ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)table;
     table->random = table->random * 6364136223846793005U + 1442695040888963407U;
-    return (int64_t)(table->random >> 33) % WR_PASSES;
+    return (int64_t)(table->random >> 33) % WR_LEASES;
 }
 
-static bool take_pass(wr_storage *s)
+static bool take_lease(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     if (table->refused > 0) {
@@ -371,20 +371,20 @@ static bool take_pass(wr_storage *s)
     }
     table->number = next_number(table);
     int code = call(s, WR_LOCK_PASS, table->number, table->number + 1);
-    table->has_pass = table->renewed = !code;
+    table->has_lease = table->renewed = !code;
     table->refused = code < 0 ? INT64_MAX : code ? REFUSED : 0;
-    table->left = WR_PASS_USES;
+    table->left = WR_LEASE_USES;
     table->taken = now_ns();
     return !code;
 }
 
-bool wr_pass_use(wr_storage *s, bool *fresh)
+bool wr_lease_use(wr_storage *s, bool *fresh)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
     bool may = !table->rung && !table->modifies;
-    *fresh = may && !table->has_pass && take_pass(s);
-    may = may && table->has_pass && table->left > 0;
+    *fresh = may && !table->has_lease && take_lease(s);
+    may = may && table->has_lease && table->left > 0;
     if (may) {
         table->users++;
         table->left--;
@@ -394,34 +394,34 @@ bool wr_pass_use(wr_storage *s, bool *fresh)
     return may;
 }
 
-void wr_pass_give(wr_storage *s)
+void wr_lease_give(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
     table->users--;
     if (table->left <= 0 || table->rung)
-        drop_pass(s);
+        drop_lease(s);
     pthread_mutex_unlock(&table->mutex);
 }
 
-void wr_pass_drop(wr_storage *s)
+void wr_lease_drop(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
-    drop_pass(s);
+    drop_lease(s);
     pthread_mutex_unlock(&table->mutex);
 }
 
-int64_t wr_pass_tend(wr_storage *s)
+int64_t wr_lease_tend(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
-    int64_t age = (now_ns() - table->taken) / 1000, next = WR_PASS_US;
-    if (table->has_pass && age < WR_PASS_US) {
+    int64_t age = (now_ns() - table->taken) / 1000, next = WR_LEASE_US;
+    if (table->has_lease && age < WR_LEASE_US) {
         next -= age;
-    } else if (table->has_pass) {
+    } else if (table->has_lease) {
         table->left = 0;
-        drop_pass(s);
+        drop_lease(s);
     } else if (!table->renewed) {
         next = 0;
     }
@@ -430,7 +430,7 @@ int64_t wr_pass_tend(wr_storage *s)
     return next;
 }
 
-int64_t wr_pass_uses(wr_storage *s)
+int64_t wr_lease_uses(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);

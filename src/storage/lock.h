@@ -16,11 +16,11 @@
 enum wr_lock_kind {
     WR_LOCK_SHARED,
     WR_LOCK_EXCLUSIVE,
-    WR_LOCK_MODIFY, /* exclusive, and nobody holds a pass: to read, modify and write */
+    WR_LOCK_MODIFY, /* exclusive, and nobody holds a lease: to read, modify and write */
     WR_LOCK_NONE,
-    /* A backend's alone. The gate of a file is open while nobody holds a pass to it. Who cannot
-     * have it rings the bell, and while that rings nobody takes a pass. */
-    WR_LOCK_GATE,
+    /* A backend's alone. The lease barrier of a file is open while nobody holds a lease to it. Who
+     * cannot have it rings the wake-up word, and while that rings nobody takes a lease. */
+    WR_LOCK_BARRIER,
     WR_LOCK_GATE_NONE,
     WR_LOCK_BELL_NONE, /* for who rang it and did not come in */
     WR_LOCK_PASS,      /* the range is its number and the next */
@@ -31,8 +31,8 @@ enum wr_lock_kind {
     WR_LOCK_HOLDER   /* fails, and says who else holds some of the range */
 };
 
-/* Numbers of passes to a file, and for how long one is good: so many writes and microseconds. */
-enum { WR_PASSES = 1 << 20, WR_PASS_USES = 64, WR_PASS_US = 1000 };
+/* Numbers of leases to a file, and for how long one is good: so many writes and microseconds. */
+enum { WR_LEASES = 1 << 20, WR_LEASE_USES = 64, WR_LEASE_US = 1000 };
 
 /* Waits until [lo, hi) is free and locks it; 0 <= lo < hi, and hi == INT64_MAX is the end of any
  * file. Naps of at most 200 microseconds, the waiter's poke between them; NULL: none. After
@@ -70,22 +70,22 @@ bool wr_range_probe(wr_storage *s);
 /* From now on only the threads that share the storage are kept apart. */
 void wr_range_go_without(wr_storage *s);
 
-/* --- passes: many small writes without a lock for each --- */
+/* --- leases: many small writes without a lock for each --- */
 
-/* Whether this thread may write without a lock until wr_pass_give; *fresh: a pass was taken for it,
- * and somebody must tend it. False: it has to lock. */
-bool wr_pass_use(wr_storage *s, bool *fresh);
-void wr_pass_give(wr_storage *s);
+/* Whether this thread may write without a lock until wr_lease_give; *fresh: a lease was taken for
+ * it, and somebody must tend it. False: it has to lock. */
+bool wr_lease_use(wr_storage *s, bool *fresh);
+void wr_lease_give(wr_storage *s);
 
-/* Gives back a pass that nobody uses. */
-void wr_pass_drop(wr_storage *s);
+/* Gives back a lease that nobody uses. */
+void wr_lease_drop(wr_storage *s);
 
 /* Gives back one that is too old, or sees to it that its last user does. Returns after how many
  * microseconds to look again; 0: when there is a fresh one. */
-int64_t wr_pass_tend(wr_storage *s);
+int64_t wr_lease_tend(wr_storage *s);
 
-/* How many writes had a pass so far. */
-int64_t wr_pass_uses(wr_storage *s);
+/* How many writes had a lease so far. */
+int64_t wr_lease_uses(wr_storage *s);
 
 /* For the front: NULL with an error raised if there is no memory. */
 struct wr_range_table *wr_range_table_new(int64_t lock_wait);

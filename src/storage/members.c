@@ -216,7 +216,7 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
                          wr_member_file *m, int kind, int64_t lo, int64_t hi)
 {
     const bool unlocks = kind == WR_LOCK_NONE;
-    const bool of_range = kind < WR_LOCK_GATE;
+    const bool of_range = kind < WR_LOCK_BARRIER;
     const int64_t end = m->start + m->bytes, shift = m->skip - m->start;
     const bool takes_back = kind == WR_LOCK_BELL_NONE || kind == WR_LOCK_CLAIM_NONE;
     if ((unlocks && !is_locked(all, m)) || (takes_back && !is_open(all, m)))

@@ -81,7 +81,7 @@ static bool claim(state *p, wr_part *part)
 
 static void call(worker *w)
 {
-    wr_word_ring(&w->call);
+    wr_word_signal(&w->call);
 }
 
 /* Called with the mutex held. False if nobody is idle. */
@@ -109,7 +109,7 @@ static void work(state *p, wr_lane *lane, const wr_part *part)
             call_idle(p);
     }
     if (wr_attempts_end(&p->attempts, part, moved, error)) {
-        wr_word_ring(&p->finished);
+        wr_word_signal(&p->finished);
     }
 }
 

@@ -225,10 +225,10 @@ int wr_fd_sync(wr_storage *s)
     return wrong ? wr_fail_system(errno, s->path, -1, "sync") : 0;
 }
 
-/* Behind all data: a byte that says that somebody waits at the gate, then one for each pass, then
- * one for each byte of the file, where claims are made. */
-static const int64_t bell = INT64_C(1) << 62, first_pass = (INT64_C(1) << 62) + 1,
-                     first_claim = (INT64_C(1) << 62) + 1 + WR_PASSES;
+/* Behind all data: a byte that says that somebody waits at the lease barrier, then one for each
+ * lease, then one for each byte of the file, where claims are made. */
+static const int64_t waiting = INT64_C(1) << 62, first_lease = (INT64_C(1) << 62) + 1,
+                     first_claim = (INT64_C(1) << 62) + 1 + WR_LEASES;
 
 static int call_lock(const wr_storage *s, int command, struct flock *range)
 {
@@ -256,14 +256,14 @@ static int find_lock(const wr_storage *s, short type, int64_t lo, int64_t hi, st
     return call_lock(s, F_OFD_GETLK, out);
 }
 
-/* Two who would take one at the same moment as somebody rings: he waits for one more pass. */
-static int take_pass(const wr_storage *s, int64_t number)
+/* Two who would take one at the same moment as somebody rings: he waits for one more lease. */
+static int take_lease(const wr_storage *s, int64_t number)
 {
     struct flock rung;
-    int code = s->facts.local ? find_lock(s, F_WRLCK, bell, first_pass, &rung) : 1;
+    int code = s->facts.local ? find_lock(s, F_WRLCK, waiting, first_lease, &rung) : 1;
     if (code || rung.l_type != F_UNLCK)
         return code ? code : 1;
-    return set_lock(s, F_WRLCK, first_pass + number, first_pass + number + 1);
+    return set_lock(s, F_WRLCK, first_lease + number, first_lease + number + 1);
 }
 
 static short shared_type(const wr_fd *f)
@@ -271,22 +271,24 @@ static short shared_type(const wr_fd *f)
     return f->readable ? F_RDLCK : F_WRLCK;
 }
 
-/* Shared by all who hold it: bell and passes in one call, or else the bell alone. */
-static int enter_gate(const wr_storage *s, wr_fd *f)
+/* Shared by all who hold it: wake-up word and leases in one call, or else the wake-up word alone.
+ */
+static int enter_lease_barrier(const wr_storage *s, wr_fd *f)
 {
     int code = 0;
-    if (!f->gates && s->facts.local)
-        code = set_lock(s, shared_type(f), bell, first_pass + WR_PASSES);
-    if (code == 1 && set_lock(s, shared_type(f), bell, first_pass) < 0)
+    if (!f->barriers && s->facts.local)
+        code = set_lock(s, shared_type(f), waiting, first_lease + WR_LEASES);
+    if (code == 1 && set_lock(s, shared_type(f), waiting, first_lease) < 0)
         code = weir_error_last()->code;
-    f->gates += !code;
+    f->barriers += !code;
     return code;
 }
 
-static int leave_gate(const wr_storage *s, wr_fd *f)
+static int leave_lease_barrier(const wr_storage *s, wr_fd *f)
 {
-    f->gates--;
-    return f->gates || !s->facts.local ? 0 : set_lock(s, F_UNLCK, bell, first_pass + WR_PASSES);
+    f->barriers--;
+    return f->barriers || !s->facts.local ? 0
+                                          : set_lock(s, F_UNLCK, waiting, first_lease + WR_LEASES);
 }
 
 static int lock_claim(const wr_storage *s, int kind, int64_t lo, int64_t hi)
@@ -308,8 +310,8 @@ static int name_holder(const wr_storage *s, int64_t lo, int64_t hi)
     int code = find_lock(s, F_RDLCK, lo, hi, &other);
     if (!code && other.l_type == F_UNLCK)
         code = find_lock(s, F_WRLCK, lo, hi, &other);
-    if (!code && other.l_type == F_UNLCK) /* or a pass */
-        code = find_lock(s, F_WRLCK, bell, first_claim, &other);
+    if (!code && other.l_type == F_UNLCK) /* or a lease */
+        code = find_lock(s, F_WRLCK, waiting, first_claim, &other);
     if (code || other.l_type == F_UNLCK)
         return code;
     if (other.l_pid > 0)
@@ -326,8 +328,8 @@ static int name_holder(const wr_storage *s, int64_t lo, int64_t hi)
 int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
 {
     wr_fd *f = s->state;
-    lo = wr_min(lo, bell - 1);
-    hi = wr_min(hi, bell);
+    lo = wr_min(lo, waiting - 1);
+    hi = wr_min(hi, waiting);
     switch ((enum wr_lock_kind)kind) {
     case WR_LOCK_SHARED:
         return set_lock(s, shared_type(f), lo, hi);
@@ -336,16 +338,16 @@ int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
         return set_lock(s, f->writable ? F_WRLCK : F_RDLCK, lo, hi);
     case WR_LOCK_NONE:
         return set_lock(s, F_UNLCK, lo, hi);
-    case WR_LOCK_GATE:
-        return enter_gate(s, f);
+    case WR_LOCK_BARRIER:
+        return enter_lease_barrier(s, f);
     case WR_LOCK_GATE_NONE:
-        return leave_gate(s, f);
+        return leave_lease_barrier(s, f);
     case WR_LOCK_BELL_NONE:
-        return f->gates || !s->facts.local ? 0 : set_lock(s, F_UNLCK, bell, first_pass);
+        return f->barriers || !s->facts.local ? 0 : set_lock(s, F_UNLCK, waiting, first_lease);
     case WR_LOCK_PASS:
-        return take_pass(s, lo);
+        return take_lease(s, lo);
     case WR_LOCK_PASS_NONE:
-        return set_lock(s, F_UNLCK, first_pass + lo, first_pass + hi);
+        return set_lock(s, F_UNLCK, first_lease + lo, first_lease + hi);
     case WR_LOCK_CLAIM:
     case WR_LOCK_CLAIM_NONE:
     case WR_LOCK_CLAIMED:

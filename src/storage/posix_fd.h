@@ -21,10 +21,10 @@ typedef struct wr_fd {
     int direct;           /* -1: none */
     _Atomic bool refused; /* the kernel gave us `direct` but moves nothing through it */
     bool readable, writable;
-    bool plain;    /* every transfer of one run can be one system call */
-    int64_t limit; /* what is written ends here: RLIMIT_FSIZE when it was opened; or INT64_MAX */
-    int64_t gates; /* how often WR_LOCK_GATE is held */
-    int64_t align; /* of offsets and lengths through `direct` */
+    bool plain;       /* every transfer of one run can be one system call */
+    int64_t limit;    /* what is written ends here: RLIMIT_FSIZE when it was opened; or INT64_MAX */
+    int64_t barriers; /* how often WR_LOCK_BARRIER is held */
+    int64_t align;    /* of offsets and lengths through `direct` */
     int64_t memory_align;
 } wr_fd;
 

@@ -1,6 +1,6 @@
 /* Messages by MPI, on a communicator of our own whose errors are returned. The int counts of MPI
  * are dealt with here: a longer message travels as several. Only PMPI_ names are called, so that
- * tools and our own MPI-IO door, which intercept MPI_ names, do not see this traffic. */
+ * tools and our own MPI-IO library, which intercept MPI_ names, do not see this traffic. */
 #include "transport/mpi_transport.h"
 
 #include <sched.h>

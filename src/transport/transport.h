@@ -66,7 +66,7 @@ enum wr_region_kind { WR_REGION_ANONYMOUS, WR_REGION_FILE, WR_REGION_KINDS };
 typedef struct wr_region {
     char *base;
     int64_t bytes;
-    uint64_t number; /* the same on all ranks of the node, if their council made it; or 0 */
+    uint64_t number; /* the same on all ranks of the node, if their channel made it; or 0 */
 } wr_region;
 
 typedef struct wr_transport wr_transport;

@@ -2,7 +2,7 @@
 #ifndef WR_TESTS_IO_COUNT_H
 #define WR_TESTS_IO_COUNT_H
 
-#include "engine/world.h"
+#include "runtime/world.h"
 
 enum { IO_PHASES = 16 };
 

@@ -1,4 +1,5 @@
 #include "behind_model.h"
+#include "file/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,12 +128,12 @@ static void resize(actor *a)
 /* A meeting: the model is as all left it. */
 static void meet(const actor *a)
 {
-    CHECK(!wr_agree(a->f->port.world->transport, 0, 0));
+    CHECK(!wr_agree(a->f->group.handle.world->transport, 0, 0));
 }
 
 static void check_budget(const actor *a)
 {
-    wr_budget *b = &a->f->port.behind.budget;
+    wr_budget *b = &a->f->group.handle.write_behind.budget;
     CHECK(b->used >= 0 && b->peak <= b->limit);
 }
 
@@ -143,7 +144,7 @@ static void change_hints(actor *a)
              (long long)rng_within(&a->r, 0, 4), rng_chance(&a->r, 60) ? "enable" : "disable");
     check_budget(a);
     CHECK_EQUAL(wr_file_set_hints(a->f, hints, 0), 0);
-    CHECK_EQUAL(a->f->port.behind.budget.used, 0);
+    CHECK_EQUAL(a->f->group.handle.write_behind.budget.used, 0);
 }
 
 static void step(actor *a)
@@ -155,7 +156,7 @@ static void step(actor *a)
         transfer(a, false);
     } else if (what < 90) {
         CHECK_EQUAL(weir_file_sync(a->f), 0);
-        CHECK_EQUAL(a->f->port.behind.budget.used, 0);
+        CHECK_EQUAL(a->f->group.handle.write_behind.budget.used, 0);
         meet(a);
         if (a->rank == 0)
             check_file(a->play);

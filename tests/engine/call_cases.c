@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "file/inside.h"
 
 enum { PIECES = 12, PIECE = 30, GAP = 11, MEMORY = 4096, MODE = WEIR_READ | WEIR_WRITE };
 
@@ -269,7 +270,8 @@ static void test_hints(const stage *s)
     weir_file *f;
     const char *own = s->t->rank == 0 ? s->hints : other[s->t->rank % 4];
     CHECK(!wr_file_open(s->w, s->path, MODE, own, &f));
-    CHECK(!memcmp(&f->port.tunables, &s->f->port.tunables, sizeof f->port.tunables));
+    CHECK(!memcmp(&f->group.handle.tunables, &s->f->group.handle.tunables,
+                  sizeof f->group.handle.tunables));
     check_round_trip(s->w, f);
     CHECK(!weir_file_close(f));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/behind_model.h"
+#include "file/inside.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -187,7 +188,7 @@ static void scene_body(wr_transport *t, void *user)
              s->fault ? ";fault=" : "", s->fault ? s->fault : "");
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
-    CHECK_EQUAL(f->port.tunables.realms.which, WR_REALMS_PERSISTENT);
+    CHECK_EQUAL(f->group.handle.tunables.realms.which, WR_REALMS_PERSISTENT);
     CHECK(!write_rows(f, t->rank, 0));
     CHECK(!wr_agree(t, 0, 0));
     char byte;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "transport/local.h"
 
 enum { RANKS = 3, PIECES = 20000, PIECE = 3, ROW = 16, BYTES = PIECES * ROW, NOBODY = 65534 };
@@ -33,7 +33,7 @@ static void rank_body(wr_transport *t, void *user)
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_file_open(w, s->path, WEIR_WRITE, s->hints, &f));
-    CHECK(!f->port.can_read);
+    CHECK(!f->group.handle.can_read);
     CHECK(!s->atomic || !weir_file_set_atomic(f, 1));
     CHECK(!(s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count));
     CHECK_EQUAL(count, PIECES * PIECE);

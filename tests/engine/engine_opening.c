@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "transport/local.h"
 
 enum { BYTES = 4000, MUCH = 4 << 20, TIMES = 4 };
@@ -66,8 +66,8 @@ static void write_much(wr_transport *t, void *user)
         CHECK(!weir_file_write(f, all, all, memory, NULL));
         CHECK(!weir_file_read_all(f, all, all, memory, NULL));
     }
-    CHECK_EQUAL(f->port.samples.of[WR_WRITE].larges, TIMES);
-    CHECK(f->port.samples.of[WR_READ].larges >= TIMES);
+    CHECK_EQUAL(f->group.handle.samples.of[WR_WRITE].larges, TIMES);
+    CHECK(f->group.handle.samples.of[WR_READ].larges >= TIMES);
     CHECK(!weir_file_close(f));
     weir_pattern_free(all);
     wr_world_release(w);

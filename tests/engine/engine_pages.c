@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/direct_read.h"
 #include "check.h"
-#include "engine/cold.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "transport/local.h"
 
 static const char path[] = "engine-pages.bin";
@@ -61,7 +61,7 @@ static void check_read(weir_file *f, const weir_pattern *where, bool cold)
     wr_run_pattern memory;
     weir_pattern_bounds(where, &lo, &hi);
     if (cold) {
-        wr_map_close(&f->port.map); /* mapped pages stay */
+        wr_map_close(&f->group.handle.map); /* mapped pages stay */
         forget_pages();
     }
     wr_access_request a = {.direction = WR_READ,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "file/file.h"
+#include "file/inside.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -106,7 +106,7 @@ static void write_holes(const side *s, weir_file *f)
         weir_pattern_free(where[i]);
     }
     weir_pattern_free(memory);
-    p->passes = wr_pass_uses(f->port.storage);
+    p->passes = wr_lease_uses(f->group.handle.storage);
 }
 
 static void rank_body(wr_transport *t, void *user)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/file.h"
+#include "file/inside.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -86,7 +86,7 @@ static void write_body(wr_transport *t, void *user)
     CHECK(!wr_world_open(t, &s->tunables, &w));
     CHECK(!wr_file_open(w, s->path, WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_EXCLUSIVE, s->hints,
                         &f));
-    CHECK(f->port.storage->facts.disks > 0);
+    CHECK(f->group.handle.storage->facts.disks > 0);
     CHECK_EQUAL(weir_file_set_size(f, 10 * WHOLE), 0);
     CHECK_EQUAL(weir_file_get_size(f, &size), 0);
     CHECK_EQUAL(size, 10 * WHOLE);

@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "array/naive_array.h"
 #include "check.h"
+#include "file/inside.h"
 #include "storage/disarm.h"
 #include "transport/local.h"
 #include "weir/kernels.h"
@@ -67,7 +68,7 @@ static void old_body(wr_transport *t, void *user)
 /* No transfer of this rank fails from now on. */
 static void disarm(weir_array *a)
 {
-    test_disarm(a->file->port.storage);
+    test_disarm(a->file->group.handle.storage);
 }
 
 static void enter(const scene *s, wr_world *w, weir_array **x)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "file/inside.h"
 #include "kernel_naive.h"
 #include "kernel_scene.h"
 #include "storage/disarm.h"
@@ -24,7 +25,7 @@ typedef struct trial {
 /* No transfer of this rank fails from now on. */
 static void disarm(weir_array *a)
 {
-    test_disarm(a->file->port.storage);
+    test_disarm(a->file->group.handle.storage);
 }
 
 static void rank_body(wr_transport *t, void *user)

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "engine/call_cases.h"
+#include "file/inside.h"
 #include "transport/mpi_transport.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
@@ -96,7 +97,7 @@ static void check_environment(const char *hints, const char *name, const char *w
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     CHECK(!weir_file_open(copy, path, MODE, hints, &f));
     CHECK(!wr_world_get(copy, &w));
-    wr_tunables_get(&f->port.tunables, name, value, sizeof value);
+    wr_tunables_get(&f->group.handle.tunables, name, value, sizeof value);
     CHECK(!strcmp(value, wanted));
     first = w->tunables;
     MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);

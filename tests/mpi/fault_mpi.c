@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "storage/disarm.h"
 #include "transport/mpi_transport.h"
 
@@ -129,7 +129,7 @@ static void open_file(scene *s, const char *fault)
     check_within(60);
     CHECK(!wr_file_open(s->w, path, WEIR_READ | WEIR_WRITE, hints, &s->f));
     if (s->victim >= 0 && s->victim != rank)
-        test_disarm(s->f->port.storage);
+        test_disarm(s->f->group.handle.storage);
 }
 
 /* The same again without a fault; where all ranks have one, each one's may still come, once. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "weir_mpi.h"
 
 static int rank, ranks, level;
@@ -127,7 +127,7 @@ static void *exchange(void *user)
     wr_transport *t = j->channel->world->transport;
     wr_waiter waiter = wr_transport_waiter(t, j->may_poke);
     for (int i = 0; i < j->turns; i++) {
-        *wr_channel_lane(j->channel, j->channel->turn, t->local_rank) = (char)(i + t->local_rank);
+        *wr_channel_lane(j->channel, j->channel->epoch, t->local_rank) = (char)(i + t->local_rank);
         uint32_t turn = wr_channel_exchange(j->channel, &waiter);
         for (int k = 0; k < t->local_size; k++)
             CHECK(*wr_channel_lane(j->channel, turn, k) == (char)(i + k));
@@ -215,8 +215,8 @@ static void test_bound_ranks(void)
     snprintf(path, sizeof path, "world-life-%d", pid);
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL, &f));
     CHECK(!sched_setaffinity(0, sizeof before, &before));
-    CHECK_EQUAL(f->port.cores, cores);
-    wr_plan_input in = wr_port_input(&f->port, WR_WRITE, &wanted, 0);
+    CHECK_EQUAL(f->group.handle.cores, cores);
+    wr_plan_input in = wr_group_input(&f->group, WR_WRITE, &wanted, 0);
     CHECK(!wr_plan_build(&in, &plan));
     CHECK_EQUAL(plan.aggregators, cores);
     CHECK(!weir_file_close(f));

@@ -169,15 +169,16 @@ static void check_touches(const scene *s, const wr_window *w)
     }
 }
 
-/* The same walk again, out of the course; and another one, which must not be taken for it. */
-static void check_repetition(const scene *s, const weir_pattern *realm, wr_course *course)
+/* The same walk again, out of the window cache; and another one, which must not be taken for it. */
+static void check_repetition(const scene *s, const weir_pattern *realm,
+                             wr_window_cache *window_cache)
 {
     wr_windows made, found;
     wr_window a, b;
     int more;
     wr_windows_init(&made, &s->in, &s->plan, realm, s->ranks, s->want);
     wr_windows_init(&found, &s->in, &s->plan, realm, s->ranks, s->want);
-    wr_windows_remember(&found, course);
+    wr_windows_remember(&found, window_cache);
     CHECK(found.repeats);
     do {
         more = wr_windows_next(&made, &a);
@@ -198,7 +199,7 @@ static void check_repetition(const scene *s, const weir_pattern *realm, wr_cours
     else
         in.window++;
     wr_windows_init(&found, &in, &s->plan, realm, 1, &other);
-    wr_windows_remember(&found, course);
+    wr_windows_remember(&found, window_cache);
     CHECK(!found.repeats);
     wr_windows_release(&found);
 }
@@ -207,7 +208,7 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
 {
     static int64_t in_realm[SPAN];
     wr_windows walk;
-    wr_course course = {0};
+    wr_window_cache window_cache = {0};
     wr_window w;
     int more;
     memset(in_realm, -1, sizeof in_realm);
@@ -217,7 +218,7 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
             in_realm[i] = 0;
     }
     wr_windows_init(&walk, &s->in, &s->plan, realm, s->ranks, s->want);
-    wr_windows_remember(&walk, &course);
+    wr_windows_remember(&walk, &window_cache);
     CHECK(!walk.repeats);
     while ((more = wr_windows_next(&walk, &w)) == 1) {
         check_window(s, in_realm, &w, handled);
@@ -226,9 +227,9 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
     }
     CHECK_EQUAL(more, 0);
     wr_windows_release(&walk);
-    if (course.whole)
-        check_repetition(s, realm, &course);
-    wr_course_release(&course);
+    if (window_cache.whole)
+        check_repetition(s, realm, &window_cache);
+    wr_window_cache_release(&window_cache);
 }
 
 static void check_one(rng *r)

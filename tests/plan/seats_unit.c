@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "file/file.h"
+#include "file/inside.h"
 #include "plan/seats.h"
 #include "storage/backends.h"
 #include "transport/local.h"
@@ -52,9 +52,9 @@ static void test_bad_texts(void)
 
 static void check_seats(const weir_file *f, int64_t count, const int *places)
 {
-    CHECK_EQUAL(f->port.seats, count);
+    CHECK_EQUAL(f->group.seats, count);
     for (int64_t i = 0; places && i < count; i++)
-        CHECK_EQUAL(f->port.seat[i], places[i]);
+        CHECK_EQUAL(f->group.seat[i], places[i]);
 }
 
 /* 7 ranks on nodes 0, 1 and 2, of 3, 3 and 1. */
@@ -74,13 +74,14 @@ static void rank_body(wr_transport *t, void *user)
     CHECK_EQUAL(wr_file_set_hints(f, "storage=mem;aggregator_hosts=1:x;window=5", 0), WEIR_EINVAL);
     CHECK(strstr(weir_error_last()->text, "1:x"));
     check_seats(f, 4, (const int[]){3, 4, 5, 6}); /* nothing has changed */
-    CHECK(f->port.tunables.window != 5 && !strcmp(f->port.tunables.aggregator_hosts, "1:*,2"));
+    CHECK(f->group.handle.tunables.window != 5 &&
+          !strcmp(f->group.handle.tunables.aggregator_hosts, "1:*,2"));
     CHECK(!wr_file_set_hints(f, "storage=mem", 0));
     check_seats(f, 7, NULL);
-    CHECK(!f->port.seat);
+    CHECK(!f->group.seat);
     CHECK(!wr_file_set_hints(f, "storage=mem;aggregator_hosts=9:3;window=5", 0));
     check_seats(f, 7, NULL); /* a list that names nobody here is as good as none */
-    CHECK(!f->port.seat && f->port.tunables.window == 5);
+    CHECK(!f->group.seat && f->group.handle.tunables.window == 5);
     CHECK(!weir_file_close(f));
     CHECK(!wr_file_open(w, "seats", mode, "storage=mem;aggregator_hosts=*:0", &f));
     check_seats(f, 7, NULL);

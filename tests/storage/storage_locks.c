@@ -155,8 +155,8 @@ static void test_partial_release(void)
     forget_file(path);
 }
 
-/* One who modifies and one who has a pass keep each other out; the bell keeps others from taking
- * another; what is given up is as if it had not been. */
+/* One who modifies and one who has a pass keep each other out; the wake-up word keeps others from
+ * taking another; what is given up is as if it had not been. */
 static void test_passes(const char *hints)
 {
     const char *path = test_path("passes");
@@ -164,34 +164,34 @@ static void test_passes(const char *hints)
     bool fresh;
     open_well(&a, path, FRESH, hints);
     open_well(&b, path, FRESH, hints);
-    CHECK(wr_pass_use(a.storage, &fresh) && fresh);
-    CHECK(wr_pass_use(a.storage, &fresh) && !fresh);
+    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    CHECK(wr_lease_use(a.storage, &fresh) && !fresh);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_EXCLUSIVE, 0, INT64_MAX), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, INT64_MAX), 0);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 1);
     CHECK_EQUAL(try_lock(a.storage, 0, 9), 0);
-    CHECK(!wr_pass_use(b.storage, &fresh));
+    CHECK(!wr_lease_use(b.storage, &fresh));
     CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_MODIFY, 0, 9), 1); /* its own, in use */
-    wr_pass_give(a.storage);
+    wr_lease_give(a.storage);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 1);
-    wr_pass_give(a.storage); /* the last, and somebody waits */
+    wr_lease_give(a.storage); /* the last, and somebody waits */
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
     CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_MODIFY, 20, 29), 0);
     CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_MODIFY, 30, 39), 0);
     CHECK_EQUAL(wr_range_unlock(a.storage, 20, 29), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
-    CHECK(!wr_pass_use(b.storage, &fresh));
+    CHECK(!wr_lease_use(b.storage, &fresh));
     CHECK_EQUAL(wr_range_unlock(a.storage, 30, 39), 0);
-    for (int i = 0; i < 100 && !wr_pass_use(b.storage, &fresh); i++)
+    for (int i = 0; i < 100 && !wr_lease_use(b.storage, &fresh); i++)
         CHECK(i < 99);
     CHECK_EQUAL(wr_range_try(a.storage, WR_LOCK_MODIFY, 0, 9), 1);
-    wr_pass_give(b.storage);
-    wr_pass_drop(b.storage);
-    CHECK(!wr_pass_use(b.storage, &fresh)); /* the bell rings */
+    wr_lease_give(b.storage);
+    wr_lease_drop(b.storage);
+    CHECK(!wr_lease_use(b.storage, &fresh)); /* the wake-up word rings */
     wr_range_give_up(a.storage, 0, 9);
-    for (int i = 0; i < 100 && !wr_pass_use(b.storage, &fresh); i++)
+    for (int i = 0; i < 100 && !wr_lease_use(b.storage, &fresh); i++)
         CHECK(i < 99);
-    wr_pass_give(b.storage);
+    wr_lease_give(b.storage);
     close_well(&a);
     close_well(&b);
     forget_file(path);
@@ -205,27 +205,27 @@ static void test_pass_ends(void)
     bool fresh;
     open_well(&a, path, FRESH, "storage=posix");
     open_well(&b, path, FRESH, "storage=posix");
-    for (int i = 0; i < 3 * WR_PASS_USES; i++) {
-        CHECK(wr_pass_use(a.storage, &fresh));
-        CHECK_EQUAL(fresh, i % WR_PASS_USES == 0);
-        wr_pass_give(a.storage);
+    for (int i = 0; i < 3 * WR_LEASE_USES; i++) {
+        CHECK(wr_lease_use(a.storage, &fresh));
+        CHECK_EQUAL(fresh, i % WR_LEASE_USES == 0);
+        wr_lease_give(a.storage);
     }
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
-    CHECK(wr_pass_use(a.storage, &fresh) && fresh);
-    usleep(2 * WR_PASS_US);
-    CHECK_EQUAL(wr_pass_tend(a.storage), WR_PASS_US); /* in use: given back by its user */
-    CHECK(!wr_pass_use(a.storage, &fresh));
+    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    usleep(2 * WR_LEASE_US);
+    CHECK_EQUAL(wr_lease_tend(a.storage), WR_LEASE_US); /* in use: given back by its user */
+    CHECK(!wr_lease_use(a.storage, &fresh));
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 1);
-    wr_pass_give(a.storage);
+    wr_lease_give(a.storage);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
-    CHECK(wr_pass_use(a.storage, &fresh) && fresh);
-    wr_pass_give(a.storage);
-    usleep(2 * WR_PASS_US);
-    CHECK_EQUAL(wr_pass_tend(a.storage), WR_PASS_US);
+    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    wr_lease_give(a.storage);
+    usleep(2 * WR_LEASE_US);
+    CHECK_EQUAL(wr_lease_tend(a.storage), WR_LEASE_US);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
-    CHECK_EQUAL(wr_pass_tend(a.storage), 0);
+    CHECK_EQUAL(wr_lease_tend(a.storage), 0);
     close_well(&a);
     close_well(&b);
     forget_file(path);

@@ -294,26 +294,26 @@ static void test_passes(const char *hints)
     make_set(hints, 3);
     set_open(&whole, &set, READ_WRITE, hints);
     open_well(&one, set.path[1], READ_WRITE, hints);
-    CHECK(!wr_pass_use(whole.storage, &fresh));
-    CHECK(wr_pass_use(one.storage, &fresh));
+    CHECK(!wr_lease_use(whole.storage, &fresh));
+    CHECK(wr_lease_use(one.storage, &fresh));
     CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, 3 * BYTES), 1);
     CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, BYTES), 0);
     CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, BYTES, BYTES + 1), 1);
-    wr_pass_give(one.storage);
-    wr_pass_drop(one.storage);
+    wr_lease_give(one.storage);
+    wr_lease_drop(one.storage);
     CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, BYTES, 3 * BYTES), 0);
-    CHECK(!wr_pass_use(one.storage, &fresh));
+    CHECK(!wr_lease_use(one.storage, &fresh));
     CHECK_EQUAL(wr_range_unlock(whole.storage, 0, BYTES), 0);
     CHECK_EQUAL(is_taken(&one, set.member[1].skip, set.member[1].skip + 1), 1);
     CHECK_EQUAL(wr_range_unlock(whole.storage, BYTES, 3 * BYTES), 0);
     CHECK_EQUAL(is_taken(&one, 0, INT64_MAX), 0);
-    for (int i = 0; i < 100 && !wr_pass_use(one.storage, &fresh); i++)
+    for (int i = 0; i < 100 && !wr_lease_use(one.storage, &fresh); i++)
         CHECK(i < 99);
     CHECK_EQUAL(wr_range_try(whole.storage, WR_LOCK_MODIFY, 0, 3 * BYTES), 1);
     wr_range_give_up(whole.storage, 0, 3 * BYTES);
-    wr_pass_give(one.storage);
-    wr_pass_drop(one.storage);
-    CHECK(wr_pass_use(one.storage, &fresh) && fresh);
+    wr_lease_give(one.storage);
+    wr_lease_drop(one.storage);
+    CHECK(wr_lease_use(one.storage, &fresh) && fresh);
     close_well(&one);
     close_well(&whole);
     set_forget(&set);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/council.h"
+#include "runtime/world.h"
 
 enum { TAG = 16 };
 
@@ -191,7 +191,7 @@ static void check_mailboxes(wr_channel *c, int turns)
     const wr_transport *t = c->world->transport;
     wr_waiter waiter = wr_transport_waiter(c->world->transport, true);
     for (int i = 0; i < turns; i++) {
-        memset(wr_channel_lane(c, c->turn, t->local_rank), t->local_rank * 5 + i, WR_LANE);
+        memset(wr_channel_lane(c, c->epoch, t->local_rank), t->local_rank * 5 + i, WR_LANE);
         uint32_t turn = wr_channel_exchange(c, &waiter);
         for (int k = 0; k < t->local_size; k++) {
             const char *lane = wr_channel_lane(c, turn, k);
@@ -200,23 +200,23 @@ static void check_mailboxes(wr_channel *c, int turns)
     }
 }
 
-/* What ranks say in a council, where each of them says something else. */
+/* What ranks say in a channel, where each of them says something else. */
 static void check_council(wr_channel *c)
 {
     const wr_transport *t = c->world->transport;
     for (int round = 0; round < 5; round++) {
         int64_t sums[] = {t->rank, 1}, most[] = {t->rank, -t->rank};
-        CHECK(!wr_council_reduce(c, WR_SUM, 2, sums) && !wr_council_reduce(c, WR_MAX, 2, most));
+        CHECK(!wr_channel_reduce(c, WR_SUM, 2, sums) && !wr_channel_reduce(c, WR_MAX, 2, most));
         CHECK(sums[0] == (int64_t)t->size * (t->size - 1) / 2 && sums[1] == t->size);
         CHECK(most[0] == t->size - 1 && most[1] == 0);
         int last = (round + 1) % t->size; /* and all above it fail */
         int code = t->rank >= last ? wr_fail(WEIR_EIO, "rank %d of round %d", t->rank, round) : 0;
-        CHECK_EQUAL(wr_council_agree(c, code), WEIR_EIO);
+        CHECK_EQUAL(wr_channel_agree(c, code), WEIR_EIO);
         CHECK_EQUAL(weir_error_last()->rank, last);
-        CHECK(!wr_council_agree(c, 0));
+        CHECK(!wr_channel_agree(c, 0));
         char mine[9000]; /* more than the lanes of a few ranks */
         memset(mine, t->rank == 0 ? 'a' + round : 0, sizeof mine);
-        CHECK(!wr_council_tell(c, mine, (int64_t)sizeof mine));
+        CHECK(!wr_channel_broadcast(c, mine, (int64_t)sizeof mine));
         for (size_t i = 0; i < sizeof mine; i++)
             CHECK_EQUAL(mine[i], 'a' + round);
     }

@@ -1,7 +1,7 @@
 /* The transport's cases with ranks as threads, 1 to 64 of them, and nodes of several sizes. */
 #include <pthread.h>
 
-#include "engine/world.h"
+#include "runtime/world.h"
 #include "transport/local.h"
 #include "transport_cases.h"
 
@@ -33,7 +33,7 @@ static void *exchange_alone(void *user)
     const wr_transport *t = u->channel->world->transport;
     for (int i = 0; i < u->turns; i++) {
         int64_t *mine =
-            (int64_t *)(void *)wr_channel_lane(u->channel, u->channel->turn, t->local_rank);
+            (int64_t *)(void *)wr_channel_lane(u->channel, u->channel->epoch, t->local_rank);
         *mine = i * 100 + t->local_rank;
         uint32_t turn = wr_channel_exchange(u->channel, &waiter);
         for (int k = 0; k < t->local_size; k++)

@@ -4,35 +4,35 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 /* --- the table --- */
 
-static int64_t count_open(const wr_dra_door *door)
+static int64_t count_open(const wr_dra_library *library)
 {
     int64_t open = 0;
-    for (int64_t i = 0; i < door->arrays; i++)
-        open += door->array[i] != NULL;
+    for (int64_t i = 0; i < library->arrays; i++)
+        open += library->array[i] != NULL;
     return open;
 }
 
 /* Handles of closed arrays are used again, as GA programs expect small numbers. */
 static int take_slot(wr_dra *a)
 {
-    wr_dra_door *door = &wr_dra_state;
+    wr_dra_library *library = &wr_dra_state;
     int64_t slot = 0;
-    while (slot < door->arrays && door->array[slot])
+    while (slot < library->arrays && library->array[slot])
         slot++;
-    if (slot == door->array_room) {
-        int64_t room = 2 * door->array_room + 16;
-        wr_dra **grown = realloc(door->array, (size_t)room * sizeof(wr_dra *));
+    if (slot == library->array_room) {
+        int64_t room = 2 * library->array_room + 16;
+        wr_dra **grown = realloc(library->array, (size_t)room * sizeof(wr_dra *));
         if (!grown)
             return wr_dra_fail(WEIR_ENOMEM, NULL, "no memory for a disk resident array");
-        door->array = grown;
-        door->array_room = room;
+        library->array = grown;
+        library->array_room = room;
     }
-    door->array[slot] = a;
-    door->arrays = slot == door->arrays ? slot + 1 : door->arrays;
+    library->array[slot] = a;
+    library->arrays = slot == library->arrays ? slot + 1 : library->arrays;
     a->handle = (int)(WR_DRA_FIRST + slot);
     return 0;
 }
@@ -46,19 +46,19 @@ static void forget(wr_dra *a)
 /* [collective] The name that rank 0 was given counts: programs pass others on other ranks. */
 static int name_array(wr_dra *a, const char *file)
 {
-    const wr_dra_door *door = &wr_dra_state;
+    const wr_dra_library *library = &wr_dra_state;
     snprintf(a->given, sizeof a->given, "%s", file);
-    int code = wr_dra_agree(door->rank == 0 ? wr_dra_absolute(file, a->file) : 0, 0);
-    MPI_Bcast(a->given, sizeof a->given, MPI_CHAR, 0, door->comm);
-    MPI_Bcast(a->file, sizeof a->file, MPI_CHAR, 0, door->comm);
+    int code = wr_dra_agree(library->rank == 0 ? wr_dra_absolute(file, a->file) : 0, 0);
+    MPI_Bcast(a->given, sizeof a->given, MPI_CHAR, 0, library->comm);
+    MPI_Bcast(a->file, sizeof a->file, MPI_CHAR, 0, library->comm);
     return code;
 }
 
 static int new_array(const char *file, int mode, wr_dra **out)
 {
-    wr_dra_door *door = &wr_dra_state;
+    wr_dra_library *library = &wr_dra_state;
     const size_t length = file ? strlen(file) : 0;
-    if (!door->started)
+    if (!library->started)
         return wr_dra_fail(WEIR_EINVAL, NULL, "DRA_Init was not called");
     wr_dra *a = calloc(1, sizeof *a);
     int code = a ? 0 : wr_dra_fail(WEIR_ENOMEM, NULL, "no memory for a disk resident array");
@@ -67,15 +67,15 @@ static int new_array(const char *file, int mode, wr_dra **out)
                            WR_DRA_FILE, length);
     if (!code && (mode > WR_DRA_RW || mode < WR_DRA_R))
         code = wr_dra_fail(WEIR_EINVAL, file, "mode %d is none of DRA_RW, DRA_W and DRA_R", mode);
-    if (!code && door->most_arrays && count_open(door) >= door->most_arrays)
+    if (!code && library->most_arrays && count_open(library) >= library->most_arrays)
         code = wr_dra_fail(WEIR_EBUDGET, file, "%lld arrays are open, as many as DRA_Init allows",
-                           (long long)door->most_arrays);
+                           (long long)library->most_arrays);
     if (!code && a)
         code = take_slot(a);
     code = wr_dra_agree(code, wr_dra_mix(0, mode));
     if (code || !a || !file) {
         if (a && a->handle)
-            door->array[a->handle - WR_DRA_FIRST] = NULL;
+            library->array[a->handle - WR_DRA_FIRST] = NULL;
         free(a);
         return code;
     }
@@ -92,7 +92,7 @@ static int new_array(const char *file, int mode, wr_dra **out)
 
 static int check_order(const wr_dra_order *o)
 {
-    const wr_dra_door *door = &wr_dra_state;
+    const wr_dra_library *library = &wr_dra_state;
     const int type = wr_dra_type(o->ga_type);
     double bytes = (double)weir_type_bytes(type);
     if (!type)
@@ -112,12 +112,12 @@ static int check_order(const wr_dra_order *o)
     if (strlen(o->name) > WR_DRA_NAME || strchr(o->name, '\n'))
         return wr_dra_fail(WEIR_EINVAL, o->file, "an array's name has at most %d characters",
                            WR_DRA_NAME);
-    if (door->most_bytes && bytes > (double)door->most_bytes)
+    if (library->most_bytes && bytes > (double)library->most_bytes)
         return wr_dra_fail(WEIR_EBUDGET, o->file, "%.0f bytes; DRA_Init allows an array %lld",
-                           bytes, (long long)door->most_bytes);
-    if (door->disk_bytes && bytes + (double)door->disk_used > (double)door->disk_bytes)
+                           bytes, (long long)library->most_bytes);
+    if (library->disk_bytes && bytes + (double)library->disk_used > (double)library->disk_bytes)
         return wr_dra_fail(WEIR_EBUDGET, o->file, "%.0f bytes more; DRA_Init allows %lld on disk",
-                           bytes, (long long)door->disk_bytes);
+                           bytes, (long long)library->disk_bytes);
     return 0;
 }
 
@@ -315,19 +315,19 @@ static int close_array(wr_dra *a)
 /* [collective] Bytes that go when the name gets another array, or none: they count no longer. */
 static int64_t bytes_at(const char *file)
 {
-    const wr_dra_door *door = &wr_dra_state;
+    const wr_dra_library *library = &wr_dra_state;
     char left[WR_DRA_PATH];
     weir_array *array;
     int64_t seen[2] = {0}; /* what it is, and an old one's bytes */
-    if (!door->disk_bytes)
+    if (!library->disk_bytes)
         return 0;
-    if (door->rank == 0)
+    if (library->rank == 0)
         seen[0] = wr_dra_look(file, left);
     if (seen[0] == WR_DRA_OLD)
         seen[1] = wr_dra_old_bytes(file);
-    MPI_Bcast(seen, 2, MPI_INT64_T, 0, door->comm);
+    MPI_Bcast(seen, 2, MPI_INT64_T, 0, library->comm);
     const weir_error error = *weir_error_last();
-    if (seen[0] == WR_DRA_ARRAY && !weir_array_open(door->comm, file, WEIR_READ, NULL, &array)) {
+    if (seen[0] == WR_DRA_ARRAY && !weir_array_open(library->comm, file, WEIR_READ, NULL, &array)) {
         seen[1] = weir_array_get_info(array)->bytes;
         weir_array_close(array);
     }

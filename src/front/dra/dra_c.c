@@ -1,10 +1,10 @@
-/* The C names of the interface: indices are those of the door, but for ranges that include their
+/* The C names of the interface: indices are those of dra_state.h, but for ranges that include their
  * ends. */
 #include <dra.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 /* NOLINTBEGIN(readability-function-size): as programs of Global Arrays call them */
 

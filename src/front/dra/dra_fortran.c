@@ -2,7 +2,7 @@
  * arguments, dimensions the other way round, ranges from 1 that include their ends. */
 #include <string.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 /* NOLINTBEGIN(readability-function-size): as programs of Global Arrays call them */
 

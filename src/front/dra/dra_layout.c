@@ -1,6 +1,6 @@
 /* Where things lie, without files: the order an array is stored in, parts of boxes (paper 004,
  * section 4: row- or column-major, as the typical request suggests). */
-#include "dra_door.h"
+#include "dra_state.h"
 
 /* Bytes of the typical request that lie one after the other, dimensions taken from the fastest. */
 static int64_t run(const wr_dra_order *o, bool columns, int64_t element, int64_t enough)

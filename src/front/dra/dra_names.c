@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 static const char label_form[] = "weir dra 1\ntype %d\nstate %s\nname %s\n";
 
@@ -244,19 +244,19 @@ int wr_dra_disks(char *text, size_t room, weir_array_options *options, const cha
 /* [collective] By all ranks, as an array; what was copied is removed. */
 static int copy(const char *made, const char *file)
 {
-    const wr_dra_door *door = &wr_dra_state;
+    const wr_dra_library *library = &wr_dra_state;
     char text[1024];
     const char *disk[WR_DRA_DISKS];
     weir_array *from, *to;
     weir_array_options options = {.overwrite = 1};
-    int code = weir_array_open(door->comm, made, WEIR_READ, NULL, &from);
+    int code = weir_array_open(library->comm, made, WEIR_READ, NULL, &from);
     if (code)
         return code;
     weir_array_info info = *weir_array_get_info(from);
     if (info.members)
         code = wr_dra_agree(wr_dra_disks(text, sizeof text, &options, disk), 0);
     if (!code)
-        code = weir_array_create(door->comm, file, &info, &options, NULL, &to);
+        code = weir_array_create(library->comm, file, &info, &options, NULL, &to);
     if (code) {
         weir_error error = *weir_error_last();
         weir_array_close(from);
@@ -270,7 +270,7 @@ static int copy(const char *made, const char *file)
         return weir_error_raise(&error);
     }
     code = weir_array_close(to);
-    return code ? code : weir_array_remove(door->comm, made);
+    return code ? code : weir_array_remove(library->comm, made);
 }
 
 /* What replaces an array is its owner's, as far as that may be. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 typedef struct wr_dra_old {
     int files, dimensions, ga_type;

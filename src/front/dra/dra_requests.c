@@ -3,14 +3,15 @@
  * Where each rank has a block of the global array in memory of its own, its part of the section
  * goes straight between there and the file. Otherwise (other distributions, reshaped sections) the
  * section is counted element by element, each rank takes an equal share of the count, and a share
- * goes through memory of the door, in rounds where the budget is smaller. GA may be called by the
- * program's thread only: what is read is put into the global array within wait, probe or flick. */
+ * goes through memory of the library, in rounds where the budget is smaller. GA may be called by
+ * the program's thread only: what is read is put into the global array within wait, probe or flick.
+ */
 #include <ga.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 struct wr_dra_request {
     struct wr_dra_request *next;
@@ -246,7 +247,7 @@ static int reverse(int n, const wr_dra_box *box, int64_t element, void *from, vo
     return code;
 }
 
-/* One box of a global array between there and the door's memory. */
+/* One box of a global array between there and the library's memory. */
 static int move_box(const wr_dra_request *r, const wr_dra_box *box, char *memory)
 {
     const wr_dra_transfer *t = &r->transfer;
@@ -307,17 +308,17 @@ static int start_round(wr_dra_request *r)
 static int prepare_shares(wr_dra_request *r)
 {
     enum { LEAST = 64 << 10 };
-    wr_dra_door *door = &wr_dra_state;
+    wr_dra_library *library = &wr_dra_state;
     const int64_t all = wr_dra_count(r->array->dimensions, &r->transfer.disk);
-    const int64_t each = (all + door->ranks - 1) / door->ranks;
+    const int64_t each = (all + library->ranks - 1) / library->ranks;
     const int64_t times = r->transfer.transposed ? 2 : 1;
-    int64_t free_bytes = wr_dra_budget() - door->staged;
+    int64_t free_bytes = wr_dra_budget() - library->staged;
     if (free_bytes < LEAST)
         free_bytes = LEAST;
     r->quota = free_bytes / times / r->element;
     r->quota = r->quota < each ? r->quota : each;
     r->rounds = (each + r->quota - 1) / r->quota;
-    r->first = each * door->rank < all ? each * door->rank : all;
+    r->first = each * library->rank < all ? each * library->rank : all;
     r->last = r->first + each < all ? r->first + each : all;
     const int64_t bytes = r->quota * r->element;
     r->staging = malloc((size_t)bytes);
@@ -374,15 +375,15 @@ static int mark(wr_dra *a)
 
 static void enlist(wr_dra_request *r)
 {
-    wr_dra_door *door = &wr_dra_state;
-    wr_dra_request **end = &door->requests;
+    wr_dra_library *library = &wr_dra_state;
+    wr_dra_request **end = &library->requests;
     while (*end)
         end = &(*end)->next;
     *end = r;
-    r->id = door->next_request++;
-    if (door->next_request == INT32_MAX)
-        door->next_request = 0;
-    door->staged += r->taken;
+    r->id = library->next_request++;
+    if (library->next_request == INT32_MAX)
+        library->next_request = 0;
+    library->staged += r->taken;
 }
 
 /* What went wrong is remembered, but for what was before. */

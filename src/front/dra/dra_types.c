@@ -1,7 +1,7 @@
 /* Types of Global Arrays, which have names for C and for Fortran, and those of Weir. */
 #include <macdecls.h>
 
-#include "dra_door.h"
+#include "dra_state.h"
 
 static const struct {
     int ga, fortran, type;

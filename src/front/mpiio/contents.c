@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
 /* Lengths and values as MPI gives them; MPI 4 has a third list, of MPI_Count. */
 typedef struct raw {

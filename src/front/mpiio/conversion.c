@@ -8,7 +8,7 @@
 #include "base/arith.h"
 #include "base/memory.h"
 #include "front/mpiio/contents.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
 enum { WINDOW = 64 << 10 };
 

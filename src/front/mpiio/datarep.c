@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "front/mpiio/door.h"
 #include "front/mpiio/external32.h"
+#include "front/mpiio/mpi_file.h"
 
 static int external32_bytes(const wr_datarep *rep, const wr_kind *kind, int64_t *out)
 {
@@ -102,24 +102,24 @@ static int add(const char *name, const wr_datarep *like)
     return code || rep ? code : WEIR_ENOMEM;
 }
 
-WR_DOOR int PMPI_Register_datarep(const char *name, MPI_Datarep_conversion_function *read,
-                                  MPI_Datarep_conversion_function *write,
-                                  MPI_Datarep_extent_function *extent, void *state)
+WR_EXPORT int PMPI_Register_datarep(const char *name, MPI_Datarep_conversion_function *read,
+                                    MPI_Datarep_conversion_function *write,
+                                    MPI_Datarep_extent_function *extent, void *state)
 {
     const wr_datarep like = {
         .read = {.plain = read}, .write = {.plain = write}, .extent = extent, .state = state};
-    return wr_door_result(NULL, add(name, &like));
+    return wr_mpi_file_result(NULL, add(name, &like));
 }
 WR_BOTH_NAMES(Register_datarep)
 
 #if MPI_VERSION >= 4
-WR_DOOR int PMPI_Register_datarep_c(const char *name, MPI_Datarep_conversion_function_c *read,
-                                    MPI_Datarep_conversion_function_c *write,
-                                    MPI_Datarep_extent_function *extent, void *state)
+WR_EXPORT int PMPI_Register_datarep_c(const char *name, MPI_Datarep_conversion_function_c *read,
+                                      MPI_Datarep_conversion_function_c *write,
+                                      MPI_Datarep_extent_function *extent, void *state)
 {
     const wr_datarep like = {
         .read = {.large = read}, .write = {.large = write}, .extent = extent, .state = state};
-    return wr_door_result(NULL, add(name, &like));
+    return wr_mpi_file_result(NULL, add(name, &like));
 }
 WR_BOTH_NAMES(Register_datarep_c)
 #endif

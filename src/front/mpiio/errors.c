@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 #include "weir/weir.h"
 
 /* A code lasts as long as the program, so each class has a few of them, whose texts are set in
@@ -117,7 +117,7 @@ static bool find_text(int code, char *text)
 }
 
 /* MPICH has no strings for new codes of its own classes, so both MPIs are asked only for theirs. */
-WR_DOOR int PMPI_Error_string(int code, char *text, int *length)
+WR_EXPORT int PMPI_Error_string(int code, char *text, int *length)
 {
     int (*theirs)(int, char *, int *) = NULL;
     if (find_text(code, text)) {
@@ -129,7 +129,7 @@ WR_DOOR int PMPI_Error_string(int code, char *text, int *length)
 }
 WR_BOTH_NAMES(Error_string)
 
-void wr_door_end_program(int code)
+void wr_mpi_file_end_program(int code)
 {
     char text[MPI_MAX_ERROR_STRING];
     if (find_text(code, text))
@@ -138,15 +138,15 @@ void wr_door_end_program(int code)
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
 }
 
-int wr_door_result(wr_door *door, int code)
+int wr_mpi_file_result(wr_mpi_file *mf, int code)
 {
     char text[TEXT];
     if (!code)
         return MPI_SUCCESS;
-    if (door && !*weir_error_last()->file)
-        wr_error_note_file(door->path, weir_error_last()->offset);
+    if (mf && !*weir_error_last()->file)
+        wr_error_note_file(mf->path, weir_error_last()->offset);
     describe(weir_error_last(), text, sizeof text);
     int result = code_for(class_of(weir_error_last()), text);
     weir_log("error", text);
-    return wr_door_handle(door, result);
+    return wr_mpi_file_handle(mf, result);
 }

@@ -1,11 +1,11 @@
 /* Data representations whose functions are Fortran's: they take everything by reference, and MPICH
- * passes them on as if they were C's. So the door has gfortran's names of MPI_Register_datarep, in
- * mpif.h and `use mpi`, and in `use mpi_f08`. */
+ * passes them on as if they were C's. So this library has gfortran's names of MPI_Register_datarep,
+ * in mpif.h and `use mpi`, and in `use mpi_f08`. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "base/arith.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
 typedef void conversion(void *user, MPI_Fint *type, MPI_Fint *count, void *file,
                         MPI_Offset *position, MPI_Aint *state, MPI_Fint *error);
@@ -59,7 +59,7 @@ static int register_trio(const char *name, size_t length, const trio *given)
     memcpy(text, name, (size_t)wr_min((int64_t)length, MPI_MAX_DATAREP_STRING + 1));
     trio *t = wr_alloc(sizeof *t);
     if (!t)
-        return wr_door_result(NULL, WEIR_ENOMEM);
+        return wr_mpi_file_result(NULL, WEIR_ENOMEM);
     *t = *given;
     int result =
         PMPI_Register_datarep(text, is_null(t->read) ? MPI_CONVERSION_FN_NULL : read_by,
@@ -71,9 +71,9 @@ static int register_trio(const char *name, size_t length, const trio *given)
 
 /* Fortran adds the length of the name at the end. */
 #define REGISTER(name_of_it)                                                                       \
-    WR_DOOR void name_of_it(const char *name, conversion *read, conversion *write,                 \
-                            measure *extent, const MPI_Aint *state, MPI_Fint *result,              \
-                            size_t length);                                                        \
+    WR_EXPORT void name_of_it(const char *name, conversion *read, conversion *write,               \
+                              measure *extent, const MPI_Aint *state, MPI_Fint *result,            \
+                              size_t length);                                                      \
     void name_of_it(const char *name, conversion *read, conversion *write, measure *extent,        \
                     const MPI_Aint *state, MPI_Fint *result, size_t length)                        \
     {                                                                                              \

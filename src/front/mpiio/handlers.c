@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
 /* The MPI library's own. */
 typedef struct functions {
@@ -116,16 +116,16 @@ static int react_in_c(wr_reaction reaction, MPI_File fh, int code)
     return code;
 }
 
-int wr_door_handle(wr_door *door, int code)
+int wr_mpi_file_handle(wr_mpi_file *mf, int code)
 {
     static int (*const react[])(wr_reaction, MPI_File, int) = {react_in_c, react_in_fortran,
                                                                react_in_cxx};
-    const wr_handler h = door ? door->on_error : standard;
+    const wr_handler h = mf ? mf->on_error : standard;
     if (h.reaction.function)
-        return react[h.reaction.language](h.reaction, door ? (MPI_File)(void *)door : MPI_FILE_NULL,
+        return react[h.reaction.language](h.reaction, mf ? (MPI_File)(void *)mf : MPI_FILE_NULL,
                                           code);
-    if ((door ? h.handle != MPI_ERRHANDLER_NULL : standard_set) && is_fatal(h.handle))
-        wr_door_end_program(code);
+    if ((mf ? h.handle != MPI_ERRHANDLER_NULL : standard_set) && is_fatal(h.handle))
+        wr_mpi_file_end_program(code);
     return code;
 }
 
@@ -140,19 +140,19 @@ static wr_reaction reaction_of(MPI_Errhandler handle)
     return found;
 }
 
-void wr_door_release_handler(wr_door *door)
+void wr_mpi_file_release_handler(wr_mpi_file *mf)
 {
-    release(door->on_error.handle);
-    door->on_error = (wr_handler){.handle = MPI_ERRHANDLER_NULL};
+    release(mf->on_error.handle);
+    mf->on_error = (wr_handler){.handle = MPI_ERRHANDLER_NULL};
 }
 
-void wr_door_inherit(wr_door *door)
+void wr_mpi_file_inherit(wr_mpi_file *mf)
 {
-    if (standard_set && !refer(standard.handle, &door->on_error.handle))
-        door->on_error.reaction = standard.reaction;
+    if (standard_set && !refer(standard.handle, &mf->on_error.handle))
+        mf->on_error.reaction = standard.reaction;
 }
 
-static int set_handler(wr_door *door, MPI_Errhandler handle)
+static int set_handler(wr_mpi_file *mf, MPI_Errhandler handle)
 {
     wr_handler new = {.reaction = reaction_of(handle)};
     if (handle == MPI_ERRHANDLER_NULL)
@@ -160,12 +160,12 @@ static int set_handler(wr_door *door, MPI_Errhandler handle)
     int code = refer(handle, &new.handle);
     if (code)
         return code;
-    if (door)
-        wr_door_release_handler(door);
+    if (mf)
+        wr_mpi_file_release_handler(mf);
     else if (standard_set)
         release(standard.handle);
-    *(door ? &door->on_error : &standard) = new;
-    standard_set = standard_set || !door;
+    *(mf ? &mf->on_error : &standard) = new;
+    standard_set = standard_set || !mf;
     return 0;
 }
 
@@ -184,7 +184,7 @@ static int note(MPI_Errhandler handle, wr_reaction reaction)
 }
 
 /* The MPI library's own function makes real handlers. */
-int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out)
+int wr_mpi_file_create_handler(wr_reaction reaction, MPI_Errhandler *out)
 {
     pthread_mutex_lock(&lock);
     const functions *f = theirs();
@@ -197,59 +197,61 @@ int wr_door_create_handler(wr_reaction reaction, MPI_Errhandler *out)
     return code;
 }
 
-WR_DOOR int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *out)
+WR_EXPORT int PMPI_File_create_errhandler(MPI_File_errhandler_function *function,
+                                          MPI_Errhandler *out)
 {
-    return wr_door_result(NULL,
-                          wr_door_create_handler((wr_reaction){function, WR_LANGUAGE_C}, out));
+    return wr_mpi_file_result(
+        NULL, wr_mpi_file_create_handler((wr_reaction){function, WR_LANGUAGE_C}, out));
 }
 WR_BOTH_NAMES(File_create_errhandler)
 
 #ifdef OPEN_MPI
 /* What its C++ bindings have instead, which come with version 4. */
-WR_DOOR MPI_Errhandler ompi_cxx_errhandler_create_file(MPI_File_errhandler_function *function);
+WR_EXPORT MPI_Errhandler ompi_cxx_errhandler_create_file(MPI_File_errhandler_function *function);
 
 MPI_Errhandler ompi_cxx_errhandler_create_file(MPI_File_errhandler_function *function)
 {
     MPI_Errhandler out = MPI_ERRHANDLER_NULL;
-    wr_door_result(NULL, wr_door_create_handler((wr_reaction){function, WR_LANGUAGE_CXX}, &out));
+    wr_mpi_file_result(NULL,
+                       wr_mpi_file_create_handler((wr_reaction){function, WR_LANGUAGE_CXX}, &out));
     return out;
 }
 #endif
 
 /* The file of a handle, which may be MPI_FILE_NULL; false, with the error raised: neither. */
-static bool find_door(MPI_File fh, wr_door **out)
+static bool find_file(MPI_File fh, wr_mpi_file **out)
 {
-    *out = fh == MPI_FILE_NULL ? NULL : wr_door_of(fh);
+    *out = fh == MPI_FILE_NULL ? NULL : wr_mpi_file_of(fh);
     return *out || fh == MPI_FILE_NULL;
 }
 
-WR_DOOR int PMPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
+WR_EXPORT int PMPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
 {
-    wr_door *door;
-    if (!find_door(fh, &door))
-        return wr_door_result(NULL, WEIR_EINVAL);
-    return wr_door_result(door, set_handler(door, handler));
+    wr_mpi_file *mf;
+    if (!find_file(fh, &mf))
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    return wr_mpi_file_result(mf, set_handler(mf, handler));
 }
 WR_BOTH_NAMES(File_set_errhandler)
 
 /* The caller frees what it gets. */
-WR_DOOR int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *out)
+WR_EXPORT int PMPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *out)
 {
-    wr_door *door;
-    if (!find_door(fh, &door))
-        return wr_door_result(NULL, WEIR_EINVAL);
-    bool own = door ? door->on_error.handle != MPI_ERRHANDLER_NULL : standard_set;
-    MPI_Errhandler handle = door ? door->on_error.handle : standard.handle;
-    return wr_door_result(door, refer(own ? handle : MPI_ERRORS_RETURN, out));
+    wr_mpi_file *mf;
+    if (!find_file(fh, &mf))
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    bool own = mf ? mf->on_error.handle != MPI_ERRHANDLER_NULL : standard_set;
+    MPI_Errhandler handle = mf ? mf->on_error.handle : standard.handle;
+    return wr_mpi_file_result(mf, refer(own ? handle : MPI_ERRORS_RETURN, out));
 }
 WR_BOTH_NAMES(File_get_errhandler)
 
-WR_DOOR int PMPI_File_call_errhandler(MPI_File fh, int code)
+WR_EXPORT int PMPI_File_call_errhandler(MPI_File fh, int code)
 {
-    wr_door *door;
-    if (!find_door(fh, &door))
-        return wr_door_result(NULL, WEIR_EINVAL);
-    wr_door_handle(door, code);
+    wr_mpi_file *mf;
+    if (!find_file(fh, &mf))
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    wr_mpi_file_handle(mf, code);
     return MPI_SUCCESS;
 }
 WR_BOTH_NAMES(File_call_errhandler)

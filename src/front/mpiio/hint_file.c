@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 #include "weir/weir.h"
 
 enum { MOST = 64 << 10 }; /* of the file, which is read whole */

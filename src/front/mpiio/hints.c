@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 #include "plan/seats.h"
 
 typedef struct pair {
@@ -81,27 +81,25 @@ char *wr_hints_of(MPI_Info info, bool counts)
     return hints;
 }
 
-void wr_hints_note(wr_door *door, MPI_Info info)
+void wr_hints_note(wr_mpi_file *mf, MPI_Info info)
 {
     pair p;
     for (int i = 0; get_pair(info, i, &p); i++) {
         char before[MPI_MAX_INFO_VAL + 1];
         int found = 0;
-        PMPI_Info_get(door->info, p.key, MPI_MAX_INFO_VAL, before, &found);
+        PMPI_Info_get(mf->info, p.key, MPI_MAX_INFO_VAL, before, &found);
         if (found && !strcmp(before, p.value))
             continue;
-        PMPI_Info_set(door->info, p.key, p.value);
-        door->file->port.news |= is_ours(&p);
+        PMPI_Info_set(mf->info, p.key, p.value);
+        if (is_ours(&p))
+            wr_file_note_news(mf->file);
     }
 }
 
-void wr_hints_agree(wr_door *door)
+void wr_hints_agree(wr_mpi_file *mf)
 {
-    wr_port *port = &door->file->port;
-    if (!port->has_news)
-        return;
-    port->news = port->has_news = false;
-    wr_hints_take(door, MPI_INFO_NULL); /* nothing is lost with a hint */
+    if (wr_file_take_news(mf->file))
+        wr_hints_take(mf, MPI_INFO_NULL); /* nothing is lost with a hint */
 }
 
 /* What another library's key says for our value; NULL if it has no word for it. */
@@ -115,17 +113,9 @@ static const char *word_for(const wr_tunable_alias *alias, const char *value)
     return NULL;
 }
 
-/* How many aggregators a large access has. */
-static int64_t aggregators_of(const wr_port *port)
+static void show(MPI_Info info, const weir_file *file)
 {
-    wr_plan_input in = wr_port_input(port, WR_WRITE, &(wr_summary){0}, 0);
-    in.realms = WR_REALMS_PERSISTENT; /* which do not depend on what is wanted */
-    return wr_plan_aggregators(&in);
-}
-
-static void show(MPI_Info info, const wr_port *port)
-{
-    const wr_tunables *tunables = &port->tunables;
+    const wr_tunables *tunables = wr_file_tunables(file);
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
     for (const wr_tunable *t = wr_tunable_table; t->name; t++) {
         wr_tunables_get(tunables, t->name, value, sizeof value);
@@ -141,7 +131,7 @@ static void show(MPI_Info info, const wr_port *port)
         if (word && *word)
             PMPI_Info_set(info, a->key, word);
     }
-    snprintf(value, sizeof value, "%lld", (long long)aggregators_of(port));
+    snprintf(value, sizeof value, "%lld", (long long)wr_file_aggregators(file));
     PMPI_Info_set(info, "cb_nodes", value);
 }
 
@@ -153,44 +143,45 @@ static void merge(MPI_Info from, MPI_Info to)
         PMPI_Info_set(to, p.key, p.value);
 }
 
-WR_DOOR int PMPI_File_get_info(MPI_File fh, MPI_Info *out)
+WR_EXPORT int PMPI_File_get_info(MPI_File fh, MPI_Info *out)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
     int code = 0;
-    if (PMPI_Info_dup(door->info, out) != MPI_SUCCESS)
+    if (PMPI_Info_dup(mf->info, out) != MPI_SUCCESS)
         code = wr_misuse(MPI_ERR_OTHER, "the MPI library makes no info");
     else
-        show(*out, &door->file->port);
-    return wr_door_result(door, code);
+        show(*out, mf->file);
+    return wr_mpi_file_result(mf, code);
 }
 WR_BOTH_NAMES(File_get_info)
 
-int wr_hints_take(wr_door *door, MPI_Info info)
+int wr_hints_take(wr_mpi_file *mf, MPI_Info info)
 {
-    const wr_world *world = door->file->port.world;
     MPI_Info all = MPI_INFO_NULL;
     int code = 0;
-    if (PMPI_Info_dup(door->info, &all) != MPI_SUCCESS)
+    if (PMPI_Info_dup(mf->info, &all) != MPI_SUCCESS)
         code = wr_misuse(MPI_ERR_OTHER, "the MPI library makes no info");
     else
         merge(info, all);
-    char *hints = code ? NULL : wr_hints_of(all, world && world->transport->rank == 0);
-    code = wr_file_set_hints(door->file, hints, code || hints ? code : WEIR_ENOMEM);
+    char *hints =
+        code ? NULL
+             : wr_hints_of(all, wr_file_is_alive(mf->file) && wr_file_ranks(mf->file)->rank == 0);
+    code = wr_file_set_hints(mf->file, hints, code || hints ? code : WEIR_ENOMEM);
     wr_free(hints);
     if (code && all != MPI_INFO_NULL)
         PMPI_Info_free(&all);
     if (!code) {
-        PMPI_Info_free(&door->info);
-        door->info = all;
+        PMPI_Info_free(&mf->info);
+        mf->info = all;
     }
     return code;
 }
 
-WR_DOOR int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+WR_EXPORT int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
-    wr_door *door = wr_door_of(fh);
-    return wr_door_result(door, door ? wr_hints_take(door, info) : WEIR_EINVAL);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    return wr_mpi_file_result(mf, mf ? wr_hints_take(mf, info) : WEIR_EINVAL);
 }
 WR_BOTH_NAMES(File_set_info)

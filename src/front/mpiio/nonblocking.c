@@ -4,11 +4,12 @@
 
 /* Once a collective access can be started, what goes wrong is an error of all ranks, and comes with
  * the request. A rank without memory for one takes part all the same. */
-static int launch(wr_door *door, const wr_order *o, wr_ready *ready, int code, MPI_Request *request)
+static int launch(wr_mpi_file *mf, const wr_order *o, wr_ready *ready, int code,
+                  MPI_Request *request)
 {
     wr_token *token = NULL;
     weir_request *started = NULL;
-    int lost = wr_token_new(door, &token);
+    int lost = wr_token_new(mf, &token);
     if (lost && !o->together)
         return lost;
     wr_start how = {.together = o->together, .form = WR_NONBLOCKING};
@@ -17,9 +18,9 @@ static int launch(wr_door *door, const wr_order *o, wr_ready *ready, int code, M
         wr_token_free(token);
         return how.code;
     }
-    int refused = wr_file_start(door->file, &ready->a, &how, &started);
+    int refused = wr_file_start(mf->file, &ready->a, &how, &started);
     if (!refused)
-        ready->detour = NULL;
+        ready->staged = NULL;
     if (refused)
         wr_token_free(token);
     else if (lost)
@@ -31,16 +32,16 @@ static int launch(wr_door *door, const wr_order *o, wr_ready *ready, int code, M
 
 static int start(MPI_File fh, const wr_order *o, MPI_Request *request)
 {
-    wr_door *door = wr_door_of(fh);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
     *request = MPI_REQUEST_NULL;
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
     wr_ready ready;
-    int code = wr_order_prepare(door, o, &ready);
+    int code = wr_order_prepare(mf, o, &ready);
     if (!code || o->together)
-        code = launch(door, o, &ready, code, request);
-    wr_ready_release(door, &ready);
-    return wr_door_result(door, code);
+        code = launch(mf, o, &ready, code, request);
+    wr_ready_release(mf, &ready);
+    return wr_mpi_file_result(mf, code);
 }
 
 #define AT_POINTER(name, TYPE, BUFFER, write, all, pointer)                                        \

@@ -3,40 +3,40 @@
 
 static int begin(MPI_File fh, const wr_order *o)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    if (door->split.begun)
-        return wr_door_result(
-            door, wr_misuse(MPI_ERR_OTHER, "another split access of the file has not ended"));
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    if (mf->split.begun)
+        return wr_mpi_file_result(
+            mf, wr_misuse(MPI_ERR_OTHER, "another split access of the file has not ended"));
     wr_ready ready;
-    int code = wr_order_prepare(door, o, &ready);
+    int code = wr_order_prepare(mf, o, &ready);
     wr_after after;
     code = wr_ready_stage(&ready, code, &after);
     code = wr_file_begin(
-        door->file, &ready.a,
+        mf->file, &ready.a,
         &(wr_start){.together = true, .form = WR_SPLIT, .code = code, .after = after});
     if (!code)
-        ready.detour = NULL;
-    wr_ready_release(door, &ready);
+        ready.staged = NULL;
+    wr_ready_release(mf, &ready);
     if (!code)
-        door->split = (struct wr_split){true, o->write, (int)o->pointer};
-    return wr_door_result(door, code);
+        mf->split = (struct wr_split){true, o->write, (int)o->pointer};
+    return wr_mpi_file_result(mf, code);
 }
 
 static int end(MPI_File fh, bool write, enum wr_pointer_kind pointer, MPI_Status *status)
 {
-    wr_door *door = wr_door_of(fh);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
     int64_t count = 0;
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    if (!door->split.begun || door->split.write != write || door->split.pointer != (int)pointer)
-        return wr_door_result(
-            door, wr_misuse(MPI_ERR_OTHER, "the end of a split access that was not begun"));
-    door->split.begun = false;
-    int code = wr_file_end(door->file, write ? WR_WRITE : WR_READ, true, &count);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    if (!mf->split.begun || mf->split.write != write || mf->split.pointer != (int)pointer)
+        return wr_mpi_file_result(
+            mf, wr_misuse(MPI_ERR_OTHER, "the end of a split access that was not begun"));
+    mf->split.begun = false;
+    int code = wr_file_end(mf->file, write ? WR_WRITE : WR_READ, true, &count);
     wr_status_set(status, count);
-    return wr_door_result(door, code);
+    return wr_mpi_file_result(mf, code);
 }
 
 #define AT_POINTER(name, TYPE, BUFFER, write, pointer)                                             \
@@ -62,7 +62,7 @@ BEGINNINGS(_c, MPI_Count)
 #endif
 
 #define ENDING(name, BUFFER, write, pointer)                                                       \
-    WR_DOOR int PMPI_File_##name(MPI_File fh, BUFFER buffer, MPI_Status *status)                   \
+    WR_EXPORT int PMPI_File_##name(MPI_File fh, BUFFER buffer, MPI_Status *status)                 \
     {                                                                                              \
         (void)buffer;                                                                              \
         return end(fh, (write), (pointer), status);                                                \

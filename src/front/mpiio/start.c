@@ -2,7 +2,7 @@
  * set first when MPI ends, and other libraries (HDF5) close their files in theirs. */
 #include <dlfcn.h>
 
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 #include "weir_mpi.h"
 
 static void started(int result)
@@ -34,7 +34,7 @@ static int init(int *argc, char ***argv)
     return theirs ? theirs(argc, argv) : MPI_ERR_INTERN;
 }
 
-WR_DOOR int PMPI_Init(int *argc, char ***argv)
+WR_EXPORT int PMPI_Init(int *argc, char ***argv)
 {
     int provided;
     int result = want_multiple() ? init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -44,7 +44,7 @@ WR_DOOR int PMPI_Init(int *argc, char ***argv)
 }
 WR_BOTH_NAMES(Init)
 
-WR_DOOR int PMPI_Init_thread(int *argc, char ***argv, int wanted, int *provided)
+WR_EXPORT int PMPI_Init_thread(int *argc, char ***argv, int wanted, int *provided)
 {
     int result = init_thread(argc, argv, want_multiple() ? MPI_THREAD_MULTIPLE : wanted, provided);
     started(result);

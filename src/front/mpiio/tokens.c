@@ -87,12 +87,12 @@ static void reap(void)
     wr_free(list);
 }
 
-int wr_token_new(wr_door *door, wr_token **out)
+int wr_token_new(wr_mpi_file *mf, wr_token **out)
 {
     wr_token *t = wr_alloc(sizeof *t);
     if (!t)
         return WEIR_ENOMEM;
-    *t = (wr_token){.door = door};
+    *t = (wr_token){.mf = mf};
     if (PMPI_Grequest_start(query, forget, keep_on, NULL, &t->handle) != MPI_SUCCESS) {
         wr_free(t);
         return wr_misuse(MPI_ERR_OTHER, "the MPI library makes no request");
@@ -155,7 +155,7 @@ void wr_token_take_back(wr_token *t)
 static void finish(wr_token *t, int code)
 {
     t->over = true;
-    t->result = wr_door_result(t->door, code);
+    t->result = wr_mpi_file_result(t->mf, code);
 }
 
 bool wr_token_look(wr_token *t)
@@ -184,14 +184,14 @@ void wr_tokens_adopt(weir_request *request)
     pthread_mutex_unlock(&lock);
 }
 
-void wr_tokens_forget(const wr_door *door)
+void wr_tokens_forget(const wr_mpi_file *mf)
 {
     if (adopted_count)
         reap();
     pthread_mutex_lock(&lock);
     for (int64_t i = 0; wr_tokens_alive && i < places; i++)
         for (wr_token *t = buckets[i]; t; t = t->next)
-            if (t->door == door)
-                t->door = NULL;
+            if (t->mf == mf)
+                t->mf = NULL;
     pthread_mutex_unlock(&lock);
 }

@@ -2,15 +2,15 @@
  *
  * The handle is a generalised request of the MPI library, so that it is a request like any other;
  * MPI never hears that it is complete before it is to be freed. All functions that wait, test, free
- * or cancel are defined by the door (waiting.c), and find the token by the handle. */
+ * or cancel are defined here (waiting.c), and find the token by the handle. */
 #ifndef WR_MPIIO_TOKENS_H
 #define WR_MPIIO_TOKENS_H
 
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
 typedef struct wr_token {
     MPI_Request handle;
-    wr_door *door; /* NULL once it is closed */
+    wr_mpi_file *mf; /* NULL once it is closed */
     weir_request *request;
     bool over;             /* the next two hold; the request is gone */
     int result;            /* an MPI code */
@@ -25,7 +25,7 @@ typedef struct wr_token {
 extern _Atomic int64_t wr_tokens_alive;
 
 /* A token with a handle; nobody finds it yet. */
-int wr_token_new(wr_door *door, wr_token **out);
+int wr_token_new(wr_mpi_file *mf, wr_token **out);
 void wr_token_free(wr_token *token);
 
 /* From now on the handle is found, and stands for the request. */
@@ -44,7 +44,7 @@ void wr_token_wait(wr_token *token);
 /* A request that nobody will ask for: it is freed when it is over. */
 void wr_tokens_adopt(weir_request *request);
 
-/* The file of a door is closed: everything on it is over. */
-void wr_tokens_forget(const wr_door *door);
+/* The file is closed: everything on it is over. */
+void wr_tokens_forget(const wr_mpi_file *mf);
 
 #endif

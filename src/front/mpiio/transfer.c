@@ -3,23 +3,22 @@
 
 static int transfer(MPI_File fh, const wr_order *o, MPI_Status *status)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
     wr_ready ready;
     int64_t count = 0;
-    int code = wr_order_prepare(door, o, &ready);
-    if (wr_datarep_converts(door->datarep))
-        code = wr_detour_run(door->file,
-                             &(wr_trip){door->datarep, ready.detour, &ready.a, o->together}, code,
-                             &count);
+    int code = wr_order_prepare(mf, o, &ready);
+    if (wr_datarep_converts(mf->datarep))
+        code = wr_staging_run(
+            mf->file, &(wr_trip){mf->datarep, ready.staged, &ready.a, o->together}, code, &count);
     else if (!code || o->together)
-        code = wr_file_access(door->file, &ready.a, o->together, code, &count);
-    wr_ready_release(door, &ready);
+        code = wr_file_access(mf->file, &ready.a, o->together, code, &count);
+    wr_ready_release(mf, &ready);
     if (o->together)
-        wr_hints_agree(door);
+        wr_hints_agree(mf);
     wr_status_set(status, count);
-    return wr_door_result(door, code);
+    return wr_mpi_file_result(mf, code);
 }
 
 #define AT_POINTER(name, TYPE, BUFFER, write, all, pointer)                                        \

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "front/mpiio/contents.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 #include "front/mpiio/reach.h"
 
 enum { TABLE = 256, DEEPEST = 64 };

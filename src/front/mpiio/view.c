@@ -4,14 +4,14 @@
 #include "base/arith.h"
 #include "file/pointer.h"
 #include "front/mpiio/contents.h"
-#include "front/mpiio/door.h"
+#include "front/mpiio/mpi_file.h"
 
-void wr_view_release(wr_door *door)
+void wr_view_release(wr_mpi_file *mf)
 {
-    wr_type_drop(&door->etype);
-    wr_type_drop(&door->filetype);
-    weir_pattern_free(door->view);
-    door->view = NULL;
+    wr_type_drop(&mf->etype);
+    wr_type_drop(&mf->filetype);
+    weir_pattern_free(mf->view);
+    mf->view = NULL;
 }
 
 /* The filetype from `displacement` on, again and again; or once, where it reaches behind its extent
@@ -51,8 +51,8 @@ static int look_up(MPI_Datatype type, const wr_datarep *rep, wr_type *own, const
     return wr_type_in_file(type, rep, own);
 }
 
-/* Those members of a door that are its view, in one that has nothing else. */
-static int make_view(wr_door *new)
+/* The members of a wr_mpi_file that make its view, in one that has nothing else. */
+static int make_view(wr_mpi_file *new)
 {
     wr_type own[2] = {{0}, {0}};
     const wr_type *unit, *type;
@@ -79,31 +79,31 @@ static int make_view(wr_door *new)
     return code;
 }
 
-static int set_view(wr_door *door, int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                    const wr_datarep *datarep)
+static int set_view(wr_mpi_file *mf, int64_t displacement, MPI_Datatype etype,
+                    MPI_Datatype filetype, const wr_datarep *datarep)
 {
-    wr_door new = {
+    wr_mpi_file new = {
         .displacement = displacement, .etype = etype, .filetype = filetype, .datarep = datarep};
     int code = make_view(&new);
     if (code)
         return code;
-    wr_view_release(door);
-    door->displacement = displacement;
-    door->etype = new.etype;
-    door->filetype = new.filetype;
-    door->datarep = datarep;
-    door->view = new.view;
-    door->unit = new.unit;
-    door->position = 0;
+    wr_view_release(mf);
+    mf->displacement = displacement;
+    mf->etype = new.etype;
+    mf->filetype = new.filetype;
+    mf->datarep = datarep;
+    mf->view = new.view;
+    mf->unit = new.unit;
+    mf->position = 0;
     return 0;
 }
 
-int wr_view_reset(wr_door *door)
+int wr_view_reset(wr_mpi_file *mf)
 {
-    return set_view(door, 0, MPI_BYTE, MPI_BYTE, wr_datarep_native());
+    return set_view(mf, 0, MPI_BYTE, MPI_BYTE, wr_datarep_native());
 }
 
-static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype etype,
+static int check_view(const wr_mpi_file *mf, MPI_Offset displacement, MPI_Datatype etype,
                       MPI_Datatype filetype, const char *datarep)
 {
     if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
@@ -119,139 +119,139 @@ static int check_view(const wr_door *door, MPI_Offset displacement, MPI_Datatype
                          datarep ? datarep : "NULL");
     if (displacement < 0 && displacement != MPI_DISPLACEMENT_CURRENT)
         return wr_misuse(MPI_ERR_ARG, "displacement %lld", (long long)displacement);
-    if (displacement == MPI_DISPLACEMENT_CURRENT && !(door->amode & MPI_MODE_SEQUENTIAL))
+    if (displacement == MPI_DISPLACEMENT_CURRENT && !(mf->amode & MPI_MODE_SEQUENTIAL))
         return wr_misuse(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT without MPI_MODE_SEQUENTIAL");
     return 0;
 }
 
 /* Byte of the file behind data position `data` of the view. */
-static int64_t byte_of(const wr_door *door, int64_t data)
+static int64_t byte_of(const wr_mpi_file *mf, int64_t data)
 {
-    int64_t lo = door->displacement, hi;
-    if (door->view && data < weir_pattern_bytes(door->view))
-        wr_pattern_bounds_of(door->view, data, data + 1, &lo, &hi);
+    int64_t lo = mf->displacement, hi;
+    if (mf->view && data < weir_pattern_bytes(mf->view))
+        wr_pattern_bounds_of(mf->view, data, data + 1, &lo, &hi);
     return lo;
 }
 
-WR_DOOR int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
-                               MPI_Datatype filetype, const char *datarep, MPI_Info info)
+WR_EXPORT int PMPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
+                                 MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    int code = check_view(door, displacement, etype, filetype, datarep);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    int code = check_view(mf, displacement, etype, filetype, datarep);
     if (!code && displacement == MPI_DISPLACEMENT_CURRENT) {
         int64_t position;
-        code = wr_pointer_advance(door->file, door->views, 0, &position);
-        displacement = code ? 0 : byte_of(door, position);
+        code = wr_pointer_advance(mf->file, mf->views, 0, &position);
+        displacement = code ? 0 : byte_of(mf, position);
     }
     if (!code)
-        code = set_view(door, displacement, etype, filetype, wr_datarep_find(datarep));
+        code = set_view(mf, displacement, etype, filetype, wr_datarep_find(datarep));
     if (!code) {
-        door->views++;
-        wr_hints_note(door, info);
+        mf->views++;
+        wr_hints_note(mf, info);
     }
-    return wr_door_result(door, code);
+    return wr_mpi_file_result(mf, code);
 }
 WR_BOTH_NAMES(File_set_view)
 
-WR_DOOR int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Datatype *etype,
-                               MPI_Datatype *filetype, char *datarep)
+WR_EXPORT int PMPI_File_get_view(MPI_File fh, MPI_Offset *displacement, MPI_Datatype *etype,
+                                 MPI_Datatype *filetype, char *datarep)
 {
-    wr_door *door = wr_door_of(fh);
-    if (!door)
-        return wr_door_result(NULL, WEIR_EINVAL);
-    *displacement = door->displacement;
-    memcpy(datarep, door->datarep->name, strlen(door->datarep->name) + 1);
-    int code = wr_type_keep(door->etype, etype);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    if (!mf)
+        return wr_mpi_file_result(NULL, WEIR_EINVAL);
+    *displacement = mf->displacement;
+    memcpy(datarep, mf->datarep->name, strlen(mf->datarep->name) + 1);
+    int code = wr_type_keep(mf->etype, etype);
     if (!code)
-        code = wr_type_keep(door->filetype, filetype);
-    return wr_door_result(door, code);
+        code = wr_type_keep(mf->filetype, filetype);
+    return wr_mpi_file_result(mf, code);
 }
 WR_BOTH_NAMES(File_get_view)
 
-int wr_view_seek(wr_door *door, int64_t from, int64_t offset, int whence, int64_t *position)
+int wr_view_seek(wr_mpi_file *mf, int64_t from, int64_t offset, int whence, int64_t *position)
 {
     int64_t base = 0, size;
     if (whence == MPI_SEEK_CUR) {
-        base = from / door->unit;
+        base = from / mf->unit;
     } else if (whence == MPI_SEEK_END) {
-        int code = weir_file_get_size(door->file, &size);
+        int code = weir_file_get_size(mf->file, &size);
         if (code)
             return code;
-        int64_t data = door->view ? wr_pattern_data_below(door->view, size) : 0;
-        base = (data + door->unit - 1) / door->unit;
+        int64_t data = mf->view ? wr_pattern_data_below(mf->view, size) : 0;
+        base = (data + mf->unit - 1) / mf->unit;
     } else if (whence != MPI_SEEK_SET) {
         return wr_misuse(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR, _END", whence);
     }
-    if (!wr_add(base, offset, &base) || base < 0 || !wr_mul(base, door->unit, &base))
+    if (!wr_add(base, offset, &base) || base < 0 || !wr_mul(base, mf->unit, &base))
         return wr_misuse(MPI_ERR_ARG, "seek to before the view, or beyond 2^63 bytes");
     *position = base;
     return 0;
 }
 
-static int seek(wr_door *door, int64_t offset, int whence)
+static int seek(wr_mpi_file *mf, int64_t offset, int whence)
 {
-    int64_t position = door->position;
-    int code = wr_door_refuse_sequential(door);
+    int64_t position = mf->position;
+    int code = wr_mpi_file_refuse_sequential(mf);
     if (!code)
-        code = wr_view_seek(door, position, offset, whence, &position);
+        code = wr_view_seek(mf, position, offset, whence, &position);
     if (code)
         return code;
-    pthread_mutex_lock(&door->lock);
-    door->position = position;
-    pthread_mutex_unlock(&door->lock);
+    pthread_mutex_lock(&mf->lock);
+    mf->position = position;
+    pthread_mutex_unlock(&mf->lock);
     return 0;
 }
 
-WR_DOOR int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+WR_EXPORT int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
-    wr_door *door = wr_door_of(fh);
-    return wr_door_result(door, door ? seek(door, offset, whence) : WEIR_EINVAL);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    return wr_mpi_file_result(mf, mf ? seek(mf, offset, whence) : WEIR_EINVAL);
 }
 WR_BOTH_NAMES(File_seek)
 
-WR_DOOR int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+WR_EXPORT int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
-    wr_door *door = wr_door_of(fh);
-    int code = door ? wr_door_refuse_sequential(door) : WEIR_EINVAL;
-    if (!code && door)
-        *offset = door->position / door->unit;
-    return wr_door_result(door, code);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    int code = mf ? wr_mpi_file_refuse_sequential(mf) : WEIR_EINVAL;
+    if (!code && mf)
+        *offset = mf->position / mf->unit;
+    return wr_mpi_file_result(mf, code);
 }
 WR_BOTH_NAMES(File_get_position)
 
-WR_DOOR int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *byte)
+WR_EXPORT int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *byte)
 {
-    wr_door *door = wr_door_of(fh);
-    int code = door ? wr_door_refuse_sequential(door) : WEIR_EINVAL;
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
+    int code = mf ? wr_mpi_file_refuse_sequential(mf) : WEIR_EINVAL;
     int64_t data = 0;
-    if (!code && (offset < 0 || !wr_mul(offset, door->unit, &data) ||
-                  (door->view && data >= weir_pattern_bytes(door->view))))
+    if (!code && (offset < 0 || !wr_mul(offset, mf->unit, &data) ||
+                  (mf->view && data >= weir_pattern_bytes(mf->view))))
         code = wr_misuse(MPI_ERR_ARG, "offset %lld", (long long)offset);
-    if (!code && door)
-        *byte = byte_of(door, data);
-    return wr_door_result(door, code);
+    if (!code && mf)
+        *byte = byte_of(mf, data);
+    return wr_mpi_file_result(mf, code);
 }
 WR_BOTH_NAMES(File_get_byte_offset)
 
 static int get_extent(MPI_File fh, MPI_Datatype datatype, int64_t *out)
 {
-    wr_door *door = wr_door_of(fh);
+    wr_mpi_file *mf = wr_mpi_file_of(fh);
     wr_type own = {0};
     const wr_type *type = NULL;
-    int code = door ? 0 : WEIR_EINVAL;
+    int code = mf ? 0 : WEIR_EINVAL;
     if (!code && datatype == MPI_DATATYPE_NULL)
         code = wr_misuse(MPI_ERR_TYPE, "extent of MPI_DATATYPE_NULL");
     if (!code)
-        code = look_up(datatype, door->datarep, &own, &type);
+        code = look_up(datatype, mf->datarep, &own, &type);
     if (!code)
         *out = type->extent;
     wr_type_release(&own);
-    return wr_door_result(door, code);
+    return wr_mpi_file_result(mf, code);
 }
 
-WR_DOOR int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+WR_EXPORT int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     int64_t bytes = 0;
     int result = get_extent(fh, datatype, &bytes);
@@ -262,7 +262,7 @@ WR_DOOR int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Ai
 WR_BOTH_NAMES(File_get_type_extent)
 
 #if MPI_VERSION >= 4
-WR_DOOR int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+WR_EXPORT int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     int64_t bytes = 0;
     int result = get_extent(fh, datatype, &bytes);

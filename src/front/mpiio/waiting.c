@@ -84,7 +84,7 @@ static void rest(int *tries)
     wr_backoff(tries);
 }
 
-WR_DOOR int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+WR_EXPORT int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     wr_token *t = ours(*request);
     if (t) {
@@ -101,7 +101,7 @@ WR_DOOR int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 WR_BOTH_NAMES(Wait)
 
-WR_DOOR int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+WR_EXPORT int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     wr_token *t = ours(*request);
     if (!t) {
@@ -114,7 +114,7 @@ WR_DOOR int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 }
 WR_BOTH_NAMES(Test)
 
-WR_DOOR int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+WR_EXPORT int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     wr_token *t = ours(request);
     if (!t) {
@@ -129,7 +129,7 @@ WR_DOOR int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *
 }
 WR_BOTH_NAMES(Request_get_status)
 
-WR_DOOR int PMPI_Request_free(MPI_Request *request)
+WR_EXPORT int PMPI_Request_free(MPI_Request *request)
 {
     wr_token *t = ours(*request);
     if (!t)
@@ -142,7 +142,7 @@ WR_DOOR int PMPI_Request_free(MPI_Request *request)
 WR_BOTH_NAMES(Request_free)
 
 /* An access that has begun is not undone: it completes, and says that it was not cancelled. */
-WR_DOOR int PMPI_Cancel(MPI_Request *request)
+WR_EXPORT int PMPI_Cancel(MPI_Request *request)
 {
     return ours(*request) ? MPI_SUCCESS : THEIRS(Cancel)(request);
 }
@@ -205,7 +205,7 @@ static int hand_over_all(wr_token *list, int count, MPI_Status *statuses, int re
     return result;
 }
 
-WR_DOOR int PMPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
+WR_EXPORT int PMPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
     if (!any_alive())
         return THEIRS(Waitall)(count, requests, statuses);
@@ -224,7 +224,7 @@ WR_DOOR int PMPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 }
 WR_BOTH_NAMES(Waitall)
 
-WR_DOOR int PMPI_Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
+WR_EXPORT int PMPI_Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
     if (!any_alive())
         return THEIRS(Testall)(count, requests, flag, statuses);
@@ -259,8 +259,8 @@ static wr_token *find_over(int count, const MPI_Request *requests, int *index, b
     return NULL;
 }
 
-WR_DOOR int PMPI_Testany(int count, MPI_Request *requests, int *index, int *flag,
-                         MPI_Status *status)
+WR_EXPORT int PMPI_Testany(int count, MPI_Request *requests, int *index, int *flag,
+                           MPI_Status *status)
 {
     if (!any_alive())
         return THEIRS(Testany)(count, requests, index, flag, status);
@@ -273,7 +273,7 @@ WR_DOOR int PMPI_Testany(int count, MPI_Request *requests, int *index, int *flag
 }
 WR_BOTH_NAMES(Testany)
 
-WR_DOOR int PMPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
+WR_EXPORT int PMPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
     bool active = true;
     for (int tries = 0; any_alive(); rest(&tries)) {
@@ -313,8 +313,8 @@ static int add_over(int count, MPI_Request *requests, int *out, int *indices, MP
     return result;
 }
 
-WR_DOOR int PMPI_Testsome(int count, MPI_Request *requests, int *out, int *indices,
-                          MPI_Status *statuses)
+WR_EXPORT int PMPI_Testsome(int count, MPI_Request *requests, int *out, int *indices,
+                            MPI_Status *statuses)
 {
     int result = THEIRS(Testsome)(count, requests, out, indices, statuses);
     if (!any_alive())
@@ -324,8 +324,8 @@ WR_DOOR int PMPI_Testsome(int count, MPI_Request *requests, int *out, int *indic
 }
 WR_BOTH_NAMES(Testsome)
 
-WR_DOOR int PMPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices,
-                          MPI_Status *statuses)
+WR_EXPORT int PMPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices,
+                            MPI_Status *statuses)
 {
     for (int tries = 0; any_alive(); rest(&tries)) {
         bool active;

@@ -1,0 +1,237 @@
+/* Moving covers between memory and file, and locking them. */
+#include "access/handle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "access/direct_read.h"
+#include "base/arith.h"
+
+enum { BATCHES = 64 };
+
+void wr_handle_init(wr_handle *handle, wr_world *world)
+{
+    *handle = (wr_handle){.world = world};
+    pthread_mutex_init(&handle->moving, NULL);
+    pthread_mutex_init(&handle->io_worker.lock, NULL);
+    pthread_mutex_init(&handle->lease_reaper.lock, NULL);
+}
+
+void wr_handle_release(wr_handle *handle)
+{
+    pthread_mutex_destroy(&handle->moving);
+    pthread_mutex_destroy(&handle->io_worker.lock);
+    pthread_mutex_destroy(&handle->lease_reaper.lock);
+}
+
+wr_plan_input wr_handle_input(const wr_handle *handle, enum wr_direction direction,
+                              const wr_summary *wanted)
+{
+    const wr_transport *ranks = handle->world->transport;
+    wr_plan_input in = wr_plan_input_tuned(direction, &handle->tunables, handle->price);
+    in.ranks = ranks->size;
+    in.nodes = ranks->nodes;
+    in.cores = handle->cores;
+    in.wanted = *wanted;
+    in.disks = handle->storage->facts.disks;
+    if (in.disks)
+        in.stripe = handle->storage->facts.stripe;
+    in.write_behind = in.write_behind && !handle->atomic;
+    in.blind = direction == WR_WRITE && !wr_handle_may_modify(handle);
+    return in;
+}
+
+int wr_handle_demand_all(const wr_handle *handle, int64_t stop)
+{
+    if (stop == INT64_MAX)
+        return 0;
+    wr_fail(WEIR_EIO, "the file has ended where there must be data");
+    wr_error_note_file(handle->storage->path, stop);
+    return WEIR_EIO;
+}
+
+/* Zeroes what a read did not bring. */
+static void zero_missing(const wr_transfer *t)
+{
+    int64_t bytes = wr_transfer_bytes(t); /* memory of a cover is contiguous */
+    memset(t->memory + t->done, 0, (size_t)(bytes - t->done));
+}
+
+/* What is left of a transfer that came back short, as a transfer: the rest of a run, or whole runs.
+ * */
+static wr_transfer rest_of(const wr_transfer *t)
+{
+    int64_t runs = t->done / t->run, part = t->done % t->run;
+    wr_transfer rest = *t;
+    rest.offset += runs * t->stride + part;
+    rest.memory += runs * t->memory_stride + part;
+    rest.run = t->run - part;
+    rest.count = part ? 1 : t->count - runs;
+    rest.done = 0;
+    rest.error = 0;
+    rest.next = NULL;
+    return rest;
+}
+
+int wr_handle_judge(wr_handle *handle, wr_transfer *t)
+{
+    while (!t->error && t->direction == WR_READ && t->done < wr_transfer_bytes(t)) {
+        int64_t size, missing = wr_transfer_missing(t);
+        int code = wr_storage_get_size(handle->storage, &size);
+        if (code || missing >= size)
+            return code;
+        /* the file has grown since, or more is wrong: what is there must be read */
+        wr_transfer rest = rest_of(t);
+        rest.user = NULL;
+        wr_storage_submit(handle->storage, &rest);
+        wr_storage_reap(handle->storage, true);
+        t->done += rest.done;
+        t->error = rest.error ? rest.error : rest.done ? 0 : EIO;
+    }
+    return t->done < wr_transfer_bytes(t) ? wr_transfer_check(handle->storage, t) : 0;
+}
+
+void wr_handle_reap_all(wr_handle *handle)
+{
+    const wr_transfer *t;
+    while ((t = wr_storage_reap(handle->storage, true)))
+        wr_async_window_note(t);
+}
+
+int wr_handle_look(wr_handle *handle, int count, wr_transfer *transfers, int64_t *valid)
+{
+    int code = 0;
+    for (int i = 0; i < count; i++) {
+        wr_transfer *t = &transfers[i];
+        if (t->done == wr_transfer_bytes(t))
+            continue;
+        int one = wr_handle_judge(handle, t);
+        code = code ? code : one;
+        if (t->done == wr_transfer_bytes(t))
+            continue;
+        *valid = wr_min(*valid, wr_transfer_missing(t));
+        if (t->direction == WR_READ)
+            zero_missing(t);
+    }
+    return code;
+}
+
+int wr_handle_move_held(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
+                        char *buffer, int64_t *valid)
+{
+    wr_transfer transfers[BATCHES];
+    wr_cursor c;
+    wr_batch b;
+    int used = 0, code = 0;
+    int64_t start = wr_sample_start(&handle->samples), runs = 0;
+    wr_cursor_init(&c, cover);
+    *valid = INT64_MAX;
+    while (!code && wr_cursor_next(&c, INT64_MAX, &b)) {
+        runs += b.count;
+        transfers[used] = wr_handle_transfer(direction, &b, buffer);
+        wr_storage_submit(handle->storage, &transfers[used++]);
+        if (used == BATCHES) {
+            wr_handle_reap_all(handle);
+            code = wr_handle_look(handle, used, transfers, valid);
+            used = 0;
+        }
+    }
+    wr_handle_reap_all(handle);
+    int last = wr_handle_look(handle, used, transfers, valid);
+    code = code ? code : last;
+    if (!code && *valid == INT64_MAX)
+        wr_sample_end(&handle->samples, direction, start, runs, weir_pattern_bytes(cover));
+    return code;
+}
+
+int wr_handle_move(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
+                   char *buffer, int64_t *valid)
+{
+    pthread_mutex_lock(&handle->moving);
+    int code = wr_handle_move_held(handle, direction, cover, buffer, valid);
+    pthread_mutex_unlock(&handle->moving);
+    return code;
+}
+
+/* Where locks have run out, writes without holes go on without: nobody reads before writing there,
+ * because that is refused. */
+static int forgive(int code, enum wr_lock_kind kind)
+{
+    int errnum = code < 0 && kind == WR_LOCK_SHARED ? weir_error_last()->errnum : 0;
+    return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
+}
+
+/* Who cannot read cannot lock shared either, and does not modify. */
+static enum wr_lock_kind kind_for(const wr_handle *handle, enum wr_lock_kind kind)
+{
+    return handle->can_read ? kind : WR_LOCK_EXCLUSIVE;
+}
+
+/* What needs more than a table of this process's locks. */
+static int check_locks(const wr_handle *handle)
+{
+    if (!handle->lockless || !handle->atomic)
+        return 0;
+    wr_fail(WEIR_EUNSUPPORTED, "no atomic mode: the file system has no range locks");
+    wr_error_note_file(handle->storage->path, -1);
+    return WEIR_EUNSUPPORTED;
+}
+
+int wr_handle_lock(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    wr_waiter waiter = wr_transport_waiter(handle->world->transport, true);
+    int code = check_locks(handle);
+    if (code)
+        return code;
+    return forgive(wr_range_lock(handle->storage, kind_for(handle, kind), lo, hi, &waiter), kind);
+}
+
+int wr_handle_try(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    int code = wr_range_try(handle->storage, kind_for(handle, kind), lo, hi);
+    return code == 1 ? WR_BUSY : forgive(code, kind);
+}
+
+int wr_handle_fail_late(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)
+{
+    return wr_range_fail_late(handle->storage, kind_for(handle, kind), lo, hi);
+}
+
+void wr_handle_unlock(wr_handle *handle, int64_t lo, int64_t hi)
+{
+    wr_range_unlock(handle->storage, lo, hi);
+}
+
+/* Unlocks the cover's runs below offset `end`. */
+static void unlock_runs(wr_handle *handle, const weir_pattern *cover, int64_t end)
+{
+    wr_cursor c;
+    wr_batch b;
+    for (wr_cursor_init(&c, cover); wr_cursor_next_run(&c, INT64_MAX, &b) && b.offset < end;)
+        wr_handle_unlock(handle, b.offset, b.offset + b.run);
+}
+
+int wr_handle_try_window(wr_handle *handle, const wr_window *w, enum wr_lock_kind kind,
+                         bool scattered)
+{
+    int code = 0;
+    wr_cursor c;
+    wr_batch b;
+    if (!scattered)
+        return wr_handle_try(handle, kind, w->lo, w->hi);
+    wr_cursor_init(&c, w->cover);
+    while (!code && wr_cursor_next_run(&c, INT64_MAX, &b)) {
+        code = wr_handle_try(handle, kind, b.offset, b.offset + b.run);
+        if (code)
+            unlock_runs(handle, w->cover, b.offset);
+    }
+    return code;
+}
+
+void wr_handle_unlock_window(wr_handle *handle, const wr_window *w, bool scattered)
+{
+    if (scattered)
+        unlock_runs(handle, w->cover, INT64_MAX);
+    else
+        wr_handle_unlock(handle, w->lo, w->hi);
+}

@@ -1,0 +1,140 @@
+/* An open file as one rank accesses it: its storage, its locks, and whatever works on it in the
+ * background. Nothing here knows of other ranks, except that a lock may be held by one. */
+#ifndef WR_ACCESS_HANDLE_H
+#define WR_ACCESS_HANDLE_H
+
+#include "access/access.h"
+#include "access/io_worker.h"
+#include "access/lease.h"
+#include "access/write_behind.h"
+#include "pattern/cursor.h"
+#include "runtime/world.h"
+#include "storage/costs.h"
+#include "storage/lock.h"
+#include "storage/map.h"
+
+typedef struct wr_handle {
+    wr_world *world;
+    wr_storage *storage;
+    pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
+    wr_map map;             /* of the storage's file */
+    struct wr_direct_reader *direct_reader; /* or NULL */
+    bool direct_reader_busy;
+    wr_io_worker io_worker;
+    wr_lease_reaper lease_reaper;
+    wr_write_behind write_behind; /* what this rank keeps as aggregator; with `moving` held */
+    wr_samples samples;           /* timed transfers of this rank; with `moving` held */
+    wr_tunables tunables;         /* equal on all ranks, as are the fields below */
+    wr_price price[2];            /* by direction */
+    int64_t cores;                /* of a node */
+    bool can_read;                /* the file is open for reading too */
+    bool lockless;                /* it cannot be locked: nobody reads, modifies and writes it */
+    bool hurried;                 /* the latest window to be modified could not be locked in time */
+    bool atomic;                  /* accesses are as if one came after the other */
+    bool sole;                    /* no other rank or program has it open: writes need no lock */
+} wr_handle;
+
+/* Ready to be used, but for storage, tunables, prices and flags; and its end, once the storage is
+ * closed. */
+void wr_handle_init(wr_handle *handle, wr_world *world);
+void wr_handle_release(wr_handle *handle);
+
+/* Whether bytes may be read and written back with others changed. */
+static inline bool wr_handle_may_modify(const wr_handle *handle)
+{
+    return handle->can_read && !handle->lockless;
+}
+
+/* How an access ended. */
+typedef struct wr_outcome {
+    int code;     /* 0 or a negative code, the error raised */
+    int64_t stop; /* everything below this offset was moved; INT64_MAX: all of it */
+} wr_outcome;
+
+/* Moves everything for this rank alone, by the access method that is cheapest or tuned. */
+wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a);
+
+/* 0, or, where an access stopped before its end, the error that the file has ended there. */
+int wr_handle_demand_all(const wr_handle *handle, int64_t stop);
+
+/* A storage that takes longer for a MiB is no memory. */
+enum { WR_SLOW_MIB_NS = 600000 };
+
+/* Whether the storage is memory in disguise: a page cache. */
+static inline bool wr_handle_is_memory(const wr_handle *handle, enum wr_direction direction)
+{
+    return !handle->storage->facts.direct && handle->price[direction].mib_ns <= WR_SLOW_MIB_NS;
+}
+
+/* How many bytes of the access are known to be moved. */
+static inline int64_t wr_outcome_count(const wr_outcome *o, const wr_access_request *a)
+{
+    return o->stop == INT64_MAX ? a->end - a->begin : wr_access_count(a, o->stop);
+}
+
+/* Offset of the first byte a transfer did not move. */
+static inline int64_t wr_transfer_missing(const wr_transfer *t)
+{
+    return t->offset + t->done / t->run * t->stride + t->done % t->run;
+}
+
+/* A batch of a file that lies in `buffer` at its data position. */
+static inline wr_transfer wr_handle_transfer(enum wr_direction direction, const wr_batch *b,
+                                             char *buffer)
+{
+    return (wr_transfer){.direction = direction,
+                         .offset = b->offset,
+                         .run = b->run,
+                         .count = b->count,
+                         .stride = b->stride,
+                         .memory = buffer + b->data,
+                         .memory_stride = b->run};
+}
+
+/* Reads or writes a cover; window bytes lie at their data positions in `buffer`. When reading,
+ * *valid is set to the offset of the first byte that does not exist, INT64_MAX if all do, and what
+ * is missing is zeroed. */
+int wr_handle_move(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
+                   char *buffer, int64_t *valid);
+
+/* --- for who holds `moving` --- */
+
+int wr_handle_move_held(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
+                        char *buffer, int64_t *valid);
+
+/* Waits for everything that the storage has. */
+void wr_handle_reap_all(wr_handle *handle);
+
+/* What a transfer that is over and not complete means: 0 if it is a read that met the end of the
+ * file, or that could be completed because the file has grown, otherwise a negative code. Nothing
+ * else may be outstanding. */
+int wr_handle_judge(wr_handle *handle, wr_transfer *t);
+
+/* Judges those transfers that are not complete: returns the first error, lowers *valid, and zeroes
+ * what is missing, as wr_handle_move does. */
+int wr_handle_look(wr_handle *handle, int count, wr_transfer *transfers, int64_t *valid);
+
+/* Holds a range, or fails after lock_wait with EAGAIN: WR_LOCK_MODIFY for a read-modify-write,
+ * WR_LOCK_SHARED for a plain write, so that no plain write falls between another's read and its
+ * write. In atomic mode there is one lock for an access and no other beneath it: shared for
+ * reading, one of the others for writing. */
+int wr_handle_lock(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi);
+int wr_handle_try(wr_handle *handle, enum wr_lock_kind kind, int64_t lo,
+                  int64_t hi); /* or WR_BUSY */
+int wr_handle_fail_late(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi);
+void wr_handle_unlock(wr_handle *handle, int64_t lo, int64_t hi);
+
+enum { WR_BUSY = 2 }; /* somebody holds the range: try again */
+
+/* Locks a window if nobody holds any of it, or returns WR_BUSY: its range, or, where realms are
+ * dealt (`scattered`), every run of its cover, because other aggregators' windows lie between them.
+ */
+int wr_handle_try_window(wr_handle *handle, const wr_window *w, enum wr_lock_kind kind,
+                         bool scattered);
+void wr_handle_unlock_window(wr_handle *handle, const wr_window *w, bool scattered);
+
+/* What a plan for an access of this rank is made from, as far as the file is concerned. */
+wr_plan_input wr_handle_input(const wr_handle *handle, enum wr_direction direction,
+                              const wr_summary *wanted);
+
+#endif

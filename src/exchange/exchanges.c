@@ -1,0 +1,13 @@
+/* All ways of moving data between ranks in rounds. Which one is the plan's choice; a new one is a
+ * file and a line here, with its name last among the choices of the tunable `exchange`. */
+#include "exchange/rounds.h"
+
+const wr_exchanger wr_exchanges[] = {
+    {"auto", "whatever is cheapest", NULL, NULL},
+    {"shm", "one copy through shared memory", wr_rounds_shared, wr_rounds_shared_end},
+    {"p2p", "messages between aggregators and ranks", wr_rounds_messages, NULL},
+    {"alltoall", "rounds in lockstep, by all-to-all from and to user memory", wr_rounds_alltoall,
+     NULL},
+    {"leaders", "messages between aggregators and nodes", wr_rounds_leaders, wr_rounds_leaders_end},
+    {0},
+};

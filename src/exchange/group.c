@@ -1,0 +1,141 @@
+/* What a group needs besides its calls: aggregators, shared memory, and what a plan is made from.
+ */
+#include "exchange/group.h"
+
+#include "base/arith.h"
+#include "plan/seats.h"
+#include "runtime/channel.h"
+
+/* Whether all ranks can meet in node windows. */
+static bool can_share(const wr_group *group)
+{
+    const wr_transport *t = group->handle.world->transport;
+    return t->nodes == 1 && t->local_size <= WR_NODE_RANKS && !group->channel.apart;
+}
+
+static void close_regions(void *group)
+{
+    wr_group_close_regions(group);
+}
+
+void wr_group_init(wr_group *group, wr_world *world)
+{
+    *group = (wr_group){.together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME};
+    wr_handle_init(&group->handle, world);
+    group->kept = (wr_cached_regions){.world = world,
+                                      .region = &group->node_windows.region,
+                                      .release = close_regions,
+                                      .owner = group};
+}
+
+wr_plan_input wr_group_input(const wr_group *group, enum wr_direction direction,
+                             const wr_summary *wanted, int64_t file_size)
+{
+    wr_plan_input in = wr_handle_input(&group->handle, direction, wanted);
+    in.shared = can_share(group);
+    if (group->channel.apart && in.exchange != WR_EXCHANGE_ALLTOALL)
+        in.exchange = WR_EXCHANGE_P2P;
+    in.seats = group->seats;
+    in.file_size = file_size;
+    in.unit = group->unit;
+    in.origin = group->origin;
+    in.align = wr_max(in.align, group->align);
+    if (group->block && in.realms == WR_REALMS_PERSISTENT) {
+        in.base = group->base;
+        in.block = group->block;
+        in.aggregators = group->owners;
+        in.seats = group->owners > group->seats ? in.ranks : group->seats;
+    }
+    in.custom = group->custom.count;
+    in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
+    in.write_behind = in.write_behind && !in.custom;
+    in.custom_hash = group->custom_hash;
+    in.given = in.custom ? &group->custom : NULL;
+    return in;
+}
+
+bool wr_group_by_messages(const wr_group *group)
+{
+    return wr_plan_by_messages(group->handle.tunables.exchange.which, can_share(group));
+}
+
+/* [collective] How many ranks of each node may be aggregators, by node. */
+static int count_seats(wr_group *group, const char *text, int64_t *seats)
+{
+    const wr_transport *t = group->handle.world->transport;
+    int64_t most;
+    int code = wr_seats_of(text, t->host, &most); /* the same on all ranks */
+    for (int node = 0, n; node < t->nodes && !code; node += n) {
+        n = (int)wr_min(t->nodes - node, WR_CHANNEL_VALUES);
+        for (int i = 0; i < n; i++)
+            seats[node + i] =
+                node + i == t->node && t->local_rank == 0 ? wr_min(most, t->local_size) : 0;
+        code = wr_channel_reduce(&group->channel, WR_SUM, n, &seats[node]);
+    }
+    return code;
+}
+
+/* [collective] The first so many of each node; NULL, and all ranks, where that comes to none. */
+static int find_seats(wr_group *group, const char *text, int64_t *count, int **out)
+{
+    const wr_transport *t = group->handle.world->transport;
+    int64_t *seats = wr_alloc_array(t->nodes, sizeof *seats);
+    int *seat = wr_alloc_array(t->size, sizeof *seat);
+    int code = wr_channel_agree(&group->channel, seats && seat ? 0 : WEIR_ENOMEM);
+    if (seats && !code)
+        code = count_seats(group, text, seats);
+    *count = 0;
+    for (int place = 0; seats && seat && !code && place < t->size; place++) {
+        int64_t *left = &seats[t->node_of[t->by_node[place]]];
+        if (*left > 0)
+            seat[(*count)++] = place;
+        --*left;
+    }
+    wr_free(seats);
+    if (!code && !*count && t->rank == 0)
+        wr_log_line(&group->handle.world->log, WR_LOG_WARN,
+                    "aggregator_hosts=%.80s names no host that has ranks: all may be aggregators",
+                    text);
+    if (code || !*count)
+        wr_free(seat);
+    *out = code || !*count ? NULL : seat;
+    *count = *count ? *count : t->size;
+    return code;
+}
+
+int wr_group_prepare(wr_group *group, const wr_tunables *tunables)
+{
+    wr_transport *t = group->handle.world->transport, *wide = group->wide;
+    int64_t seats = t->size;
+    int *seat = NULL;
+    int code = *tunables->aggregator_hosts
+                   ? find_seats(group, tunables->aggregator_hosts, &seats, &seat)
+                   : 0;
+    if (!code && tunables->exchange.which == WR_EXCHANGE_ALLTOALL && !group->wide)
+        code = wr_agree(t, group->channel.tag, t->ops->copy(t, group->channel.tag, &wide));
+    if (code) {
+        if (wide != group->wide)
+            wr_transport_close(wide);
+        wr_free(seat);
+        return code;
+    }
+    group->wide = wide;
+    wr_free(group->seat);
+    group->seat = seat;
+    group->seats = seats;
+    return 0;
+}
+
+void wr_group_end_regions(wr_group *group)
+{
+    wr_region_cache_leave(&group->handle.world->process->regions, &group->kept);
+    wr_group_close_regions(group);
+}
+
+void wr_group_close_regions(wr_group *group)
+{
+    wr_node_windows_close(&group->node_windows);
+    wr_region_close(&group->requests);
+    atomic_fetch_sub(&group->handle.world->in_flight, group->in_flight);
+    group->in_flight = 0;
+}

@@ -1,0 +1,109 @@
+/* The rounds of a collective call, and the ways in which data move between ranks in them. */
+#ifndef WR_EXCHANGE_ROUNDS_H
+#define WR_EXCHANGE_ROUNDS_H
+
+#include "exchange/operation.h"
+
+/* What ranks want, ascending by rank. */
+typedef struct wr_wants {
+    int64_t count;
+    wr_want *list;
+    int64_t made; /* patterns of wr_call_know: of the first wants, dropped ones included */
+} wr_wants;
+
+/* What a call is about, the same for all exchanges; built by collective.c. */
+typedef struct wr_call {
+    wr_group *group;
+    const wr_access_request *a;
+    wr_rounds rounds; /* of this rank as aggregator */
+    wr_plan_input *in;
+    wr_plan *plan;
+    int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
+    int ring;            /* its number among the aggregators of the node */
+    int rings;           /* aggregators of the node: they have adjacent realms, */
+    int64_t first_realm; /* from this one on */
+    wr_wants wants;      /* that this aggregator serves; local ranks if through shared memory */
+    uint32_t epoch;      /* of the mailbox, in which the node's requests are */
+    int64_t most;        /* of a realm's data, as far as the plan can tell */
+    int64_t room;        /* that every rank may keep in flight */
+    const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
+    int slots;          /* windows an aggregator may have under way, with shared memory */
+    bool holds;         /* this rank does all that is accessed, in atomic mode */
+    bool away;          /* the storage is the progress thread's; */
+    bool aside;         /* is it on all ranks that have one */
+    wr_operation *op;   /* or NULL: a blocking call */
+    wr_outcome outcome; /* of this rank; goes on to the exit agreement */
+    weir_error *error;  /* if outcome.code */
+} wr_call;
+
+/* Where aggregator i is among the ranks sorted by node. */
+static inline int64_t wr_call_place(const wr_call *c, int64_t i)
+{
+    int64_t seat = wr_plan_seat(c->plan, i);
+    return c->group->seat && c->plan->seats == c->group->seats ? c->group->seat[seat] : seat;
+}
+
+/* Local rank of an aggregator of the node. */
+static inline int wr_call_ring_rank(const wr_call *c, int ring)
+{
+    const wr_transport *t = c->group->handle.world->transport;
+    return (int)wr_call_place(c, c->first_realm + ring) - t->local_first;
+}
+
+/* Fills `wants`, which has room, with what each of `ranks` ranks (rank[i], or i where that is NULL)
+ * wants of a realm (NULL: at all), as the call itself tells; wants are numbered by i. */
+int wr_call_know(const wr_call *call, int ranks, const int *rank, const weir_pattern *realm,
+                 wr_wants *wants);
+
+/* Frees what wr_call_know made. */
+void wr_wants_forget(wr_wants *wants);
+
+/* [collective on the node] Requests too large for a mailbox are put where others find them, or
+ * there is WR_NO_REGION for that. */
+int wr_call_show(wr_call *call);
+
+/* The most that a request of the node has in a window because it has bytes several times; 0: none
+ * has. */
+int64_t wr_call_widest(const wr_call *call);
+
+/* What everyone on the node wants, by local rank, after wr_call_show. */
+int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
+
+/* Notes an error of this rank that leaves everything from `stop` on undone. */
+void wr_call_fail(wr_call *call, int code, int64_t stop);
+
+/* From here on only the storage keeps this rank in the call: the caller of _begin may go. */
+static inline void wr_call_stored(const wr_call *c)
+{
+    if (c->op)
+        wr_operation_stored(c->op);
+}
+
+/* Leaves rounds, or another part of a call, to the progress thread, and waits for them. */
+void wr_call_send_away(wr_call *call, void (*run)(wr_call *call));
+
+/* [collective, on one node] All rounds, where there is no shared memory for them. */
+void wr_call_run_apart(wr_call *call);
+
+/* A way of moving data between ranks. */
+typedef struct wr_exchanger {
+    const char *name;
+    const char *help;
+    /* [collective] All rounds, admission included; what goes wrong is noted in the call. Nobody
+     * leaves before all windows are through. */
+    void (*run)(wr_call *call);
+    /* After the exit agreement, when nobody looks at shared memory any more; or NULL. */
+    void (*end)(wr_call *call);
+} wr_exchanger;
+
+/* In the order of the tunable `exchange`; ended by {0}. */
+extern const wr_exchanger wr_exchanges[];
+
+void wr_rounds_shared(wr_call *call);
+void wr_rounds_shared_end(wr_call *call);
+void wr_rounds_messages(wr_call *call);
+void wr_rounds_alltoall(wr_call *call);
+void wr_rounds_leaders(wr_call *call);
+void wr_rounds_leaders_end(wr_call *call);
+
+#endif
