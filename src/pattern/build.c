@@ -477,7 +477,7 @@ wr_term *wr_build_terms(wr_builder *b, int64_t count)
     return wr_arena_alloc(&b->scratch, bytes);
 }
 
-void wr_builder_release(wr_builder *b)
+static void release(wr_builder *b)
 {
     wr_free(b->node);
     wr_free(b->word);
@@ -491,6 +491,6 @@ int wr_build_end(wr_builder *b, int code, wr_term root, weir_pattern **out)
 {
     if (!code)
         code = wr_build_finish(b, root, out);
-    wr_builder_release(b);
+    release(b);
     return code;
 }

@@ -2,7 +2,7 @@
  *
  * A builder collects nodes; a term is a part built so far: a run, or a node at an offset, or
  * nothing. Each wr_build_* function turns terms into a term and keeps the normal form. Used by the
- * constructors and by the algebra; not visible outside the room. */
+ * constructors; not visible outside the room. */
 #ifndef WR_PATTERN_BUILD_H
 #define WR_PATTERN_BUILD_H
 
@@ -53,14 +53,9 @@ wr_term *wr_build_terms(wr_builder *b, int64_t count);
 /* Makes a pattern of what `root` reaches. The builder stays valid. */
 int wr_build_finish(wr_builder *b, wr_term root, weir_pattern **out);
 
-void wr_builder_release(wr_builder *b);
-
 /* The last word of a constructor: finishes `root` unless `code` is already negative, then releases
  * the builder. */
 int wr_build_end(wr_builder *b, int code, wr_term root, weir_pattern **out);
-
-/* Room for a pattern of that many parts, its arrays pointing into one block, nothing filled in. */
-weir_pattern *wr_pattern_alloc(int32_t nodes, int64_t words, int64_t kids);
 
 /* Fills in everything that follows from a node's kind, count, stride and entries, whose nodes must
  * be complete; `p` supplies the arrays. WEIR_ERANGE or WEIR_EINVAL if P1 or P2 would not hold. */
@@ -68,8 +63,5 @@ int wr_node_complete(const weir_pattern *p, wr_node *n);
 
 /* WEIR_ERANGE unless the pattern's bounds keep P1. */
 int wr_pattern_check_origin(const weir_pattern *pattern);
-
-/* Of everything the pattern says: origin, nodes, words, kids. */
-wr_hash wr_pattern_digest(const weir_pattern *pattern);
 
 #endif

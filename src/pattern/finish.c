@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "pattern/build.h"
 
-weir_pattern *wr_pattern_alloc(int32_t nodes, int64_t words, int64_t kids)
+/* Room for a pattern of that many parts, its arrays pointing into one block, nothing filled in. */
+static weir_pattern *allocate(int32_t nodes, int64_t words, int64_t kids)
 {
     int64_t size, part;
     if (!wr_mul(words, (int64_t)sizeof(int64_t), &size) ||
@@ -102,7 +103,8 @@ static void absorb(wr_hash *h, int64_t value)
     h->half[1] = mix(h->half[1] + v, UINT64_C(0xc2b2ae3d27d4eb4f)) ^ (h->half[0] >> 17);
 }
 
-wr_hash wr_pattern_digest(const weir_pattern *pattern)
+/* Of everything the pattern says: origin, nodes, words, kids. */
+static wr_hash digest(const weir_pattern *pattern)
 {
     wr_hash h = {{UINT64_C(0x243f6a8885a308d3), UINT64_C(0x13198a2e03707344)}};
     absorb(&h, pattern->origin);
@@ -121,6 +123,20 @@ wr_hash wr_pattern_digest(const weir_pattern *pattern)
     return h;
 }
 
+/* The end of both ways to a pattern: frees it if `code` says that it failed, or its bounds do. */
+static int hand_over(weir_pattern *p, int code, weir_pattern **out)
+{
+    if (!code)
+        code = wr_pattern_check_origin(p);
+    if (code) {
+        weir_pattern_free(p);
+        return code;
+    }
+    p->hash = digest(p);
+    *out = p;
+    return 0;
+}
+
 static int finish_nodes(wr_builder *b, int32_t root, int64_t origin, weir_pattern **out)
 {
     int32_t *number = wr_arena_alloc(&b->scratch, b->nodes * (int64_t)sizeof *number);
@@ -129,41 +145,23 @@ static int finish_nodes(wr_builder *b, int32_t root, int64_t origin, weir_patter
     memset(number, 0, (size_t)b->nodes * sizeof *number);
     weir_pattern size = {0};
     mark(b, root, number, &size);
-    weir_pattern *p = wr_pattern_alloc(size.nodes, size.words, size.kids);
+    weir_pattern *p = allocate(size.nodes, size.words, size.kids);
     if (!p)
         return WEIR_ENOMEM;
     int32_t next = 0;
     renumber(b, root, number, &next);
-    int code = copy_marked(b, &b->scratch, number, p);
     p->origin = origin;
-    if (!code)
-        code = wr_pattern_check_origin(p);
-    if (code) {
-        weir_pattern_free(p);
-        return code;
-    }
-    p->hash = wr_pattern_digest(p);
-    *out = p;
-    return 0;
+    return hand_over(p, copy_marked(b, &b->scratch, number, p), out);
 }
 
 static int finish_run(int64_t origin, int64_t bytes, weir_pattern **out)
 {
-    weir_pattern *p = wr_pattern_alloc(1, 0, 0);
+    weir_pattern *p = allocate(1, 0, 0);
     if (!p)
         return WEIR_ENOMEM;
     p->origin = bytes ? origin : 0;
     p->node[0] = (wr_node){.kind = WR_LEAF, .child = -1, .kid = -1, .count = bytes};
-    int code = wr_node_complete(p, &p->node[0]);
-    if (!code)
-        code = wr_pattern_check_origin(p);
-    if (code) {
-        weir_pattern_free(p);
-        return code;
-    }
-    p->hash = wr_pattern_digest(p);
-    *out = p;
-    return 0;
+    return hand_over(p, wr_node_complete(p, &p->node[0]), out);
 }
 
 const weir_pattern *wr_run_pattern_set(wr_run_pattern *run, int64_t offset, int64_t bytes)
@@ -172,7 +170,7 @@ const weir_pattern *wr_run_pattern_set(wr_run_pattern *run, int64_t offset, int6
     run->pattern = (weir_pattern){.origin = bytes ? offset : 0, .nodes = 1, .node = &run->node};
     run->node = (wr_node){.kind = WR_LEAF, .child = -1, .kid = -1, .count = bytes};
     wr_node_complete(&run->pattern, &run->node); /* of a leaf it cannot fail */
-    run->pattern.hash = wr_pattern_digest(&run->pattern);
+    run->pattern.hash = digest(&run->pattern);
     return &run->pattern;
 }
 

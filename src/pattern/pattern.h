@@ -16,7 +16,9 @@
  *       two fits
  *   P2  a node's child has a smaller number, and no path is longer than WR_DEPTH
  *   P3  ordered: starts and ends of runs never decrease in data order; disjoint: each run starts
- *       at or after the end of the one before; disjoint implies ordered */
+ *       at or after the end of the one before; disjoint implies ordered
+ *   P4  a pattern is one block of memory without pointers that matter: copied anywhere, to another
+ *       rank too, it is the same pattern (wr_pattern_attach) */
 #ifndef WR_PATTERN_PATTERN_H
 #define WR_PATTERN_PATTERN_H
 

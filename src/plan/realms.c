@@ -8,7 +8,7 @@
 
 #include "base/arith.h"
 #include "base/error.h"
-#include "pattern/algebra.h"
+#include "pattern/overlap.h"
 
 /* Of realms that persist: a small first call must not shred all that follow. */
 enum { LEAST_BLOCK = 64 << 10 };

@@ -5,11 +5,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "check.h"
-#include "pattern/algebra.h"
 #include "pattern/cursor.h"
 #include "pattern/meet.h"
+#include "pattern/overlap.h"
 #include "pattern/pack.h"
-#include "pattern/wire.h"
 
 #define BIG (INT64_C(1) << 40)
 
@@ -80,7 +79,6 @@ static void test_enormous(void)
     CHECK(!weir_pattern_section(&s, &p));
     CHECK_EQUAL(weir_pattern_pieces(p), INT64_C(1000000000000));
     CHECK(weir_pattern_footprint(p) < 1024);
-    CHECK(wr_pattern_encoded_size(p) < 64);
     wr_cursor c;
     wr_cursor_init(&c, p);
     int64_t run = INT64_C(777777777777);
@@ -210,7 +208,7 @@ static void test_failing_allocations(void)
         if (!code)
             code = weir_pattern_repeat(box, 3, 2000, &twice);
         if (!code)
-            code = wr_pattern_union(2, (const weir_pattern *[]){box, twice}, &one);
+            code = wr_pattern_clip(twice, 50, 3000, &one);
         wr_alloc_fail_after(-1);
         CHECK(code == 0 || code == WEIR_ENOMEM);
         weir_pattern_free(box);
@@ -248,27 +246,6 @@ static void test_overlap_of_long_loops(void)
         weir_pattern_free(b);
     }
     CHECK(decided > 2500);
-}
-
-static void test_union_of_long_loops(void)
-{
-    weir_pattern *part[4], *all;
-    for (int64_t i = 0; i < 4; i++)
-        part[i] = strided(100 + 8 * i, BIG, 8, 32);
-    CHECK_EQUAL(wr_pattern_union(4, (const weir_pattern *const *)part, &all), 0);
-    weir_pattern *whole = strided(100, 1, 32 * BIG, 0);
-    CHECK(wr_hash_equal(all->hash, whole->hash));
-    weir_pattern_free(all);
-    CHECK_EQUAL(wr_pattern_union(3, (const weir_pattern *const *)part, &all), 0);
-    check_same(all, strided(100, BIG, 24, 32));
-    weir_pattern_free(whole);
-    weir_pattern *odd = strided(0, BIG, 8, 48);
-    CHECK_EQUAL(wr_pattern_union(2, (const weir_pattern *[]){part[0], odd}, &all), 1);
-    CHECK_EQUAL(wr_pattern_union(0, NULL, &all), 0);
-    check_same(all, strided(0, 0, 0, 0));
-    weir_pattern_free(odd);
-    for (int i = 0; i < 4; i++)
-        weir_pattern_free(part[i]);
 }
 
 /* A request and a window's cover with one period: one batch, not one piece a period. */
@@ -337,40 +314,6 @@ static void test_hash_tells_apart(void)
     }
 }
 
-static void test_malformed(void)
-{
-    static const struct {
-        uint8_t bytes[20];
-        int64_t size;
-    } bad[] = {
-        {{0}, 0},                            /* nothing */
-        {{2, 0, 1, 0, 5}, 5},                /* version */
-        {{1, 0, 0}, 3},                      /* no node */
-        {{1, 0, 1, 0, 0}, 4},                /* cut */
-        {{1, 2, 1, 0, 0}, 5},                /* empty, yet not at 0 */
-        {{1, 0, 1, 0, 5, 0}, 6},             /* trailing byte */
-        {{1, 0, 1, 0, 0x85, 0}, 6},          /* a number in more bytes than needed */
-        {{1, 0, 1, 5, 5}, 5},                /* unknown shape */
-        {{1, 0, 1, 1, 2, 8, 0}, 7},          /* a loop that is its own child */
-        {{1, 0, 2, 0, 4, 1, 1, 8, 0}, 9},    /* a loop of one */
-        {{1, 0, 2, 0, 4, 1, 2, 8, 1}, 9},    /* child not before parent */
-        {{1, 0, 2, 0, 4, 2, 0x7f, 0, 2}, 9}, /* list longer than the message */
-        {{1, 0, 1, 3, 2, 8, 0, 1}, 8},       /* an empty run in a list */
-        {{1, 0, 127, 0, 4}, 5},              /* more nodes than bytes */
-        /* reaches too far */
-        {{1, 0, 2, 0, 4, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0x80, 0x10, 0}, 17},
-    };
-    weir_pattern *p = NULL;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        check_case((int64_t)i);
-        CHECK_FAILS(wr_pattern_decode(bad[i].bytes, bad[i].size, &p), WEIR_EFORMAT, "malformed");
-    }
-    CHECK(!p);
-    uint8_t good[] = {1, 0, 2, 0, 4, 1, 2, 16, 0};
-    CHECK(!wr_pattern_decode(good, sizeof good, &p));
-    check_same(p, strided(0, 2, 4, 8));
-}
-
 int main(void)
 {
     test_normal_form();
@@ -382,10 +325,8 @@ int main(void)
     test_too_deep();
     test_failing_allocations();
     test_overlap_of_long_loops();
-    test_union_of_long_loops();
     test_meet_in_batches();
     test_copy_batches();
     test_hash_tells_apart();
-    test_malformed();
     return 0;
 }

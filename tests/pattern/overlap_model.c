@@ -1,13 +1,12 @@
-/* Overlap and union of loops that have something to do with each other: equal or related strides,
+/* Overlap of loops that have something to do with each other: equal or related strides,
  * shifted, of other lengths, one or two deep. Against sets of bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "pattern/algebra.h"
-#include "pattern/cursor.h"
+#include "pattern/overlap.h"
 
-enum { MEMORY = 1 << 15, PARTS = 4, FEW = 64 };
+enum { MEMORY = 1 << 15 };
 
 #define BIG (INT64_C(1) << 40)
 
@@ -171,77 +170,12 @@ static void test_long_loops_hit(void)
     }
 }
 
-/* The union holds just the marked bytes, each once, in order. */
-static void check_is_set(const weir_pattern *p, const unsigned char *set)
-{
-    static unsigned char got[MEMORY];
-    wr_cursor c;
-    wr_batch b;
-    memset(got, 0, sizeof got);
-    for (wr_cursor_init(&c, p); wr_cursor_next_run(&c, INT64_MAX, &b);) {
-        CHECK(b.offset >= 0 && b.offset + b.run <= MEMORY);
-        memset(got + b.offset, 1, (size_t)b.run);
-    }
-    CHECK(!memcmp(got, set, sizeof got));
-    CHECK(weir_pattern_is_disjoint(p));
-}
-
-/* Returns whether the union could be told; then it is right. */
-static bool check_union(int count, const nest *nests)
-{
-    static unsigned char set[MEMORY];
-    weir_pattern *part[PARTS], *all = NULL;
-    memset(set, 0, sizeof set);
-    for (int i = 0; i < count; i++) {
-        part[i] = build(nests[i]);
-        mark(nests[i], set);
-    }
-    int code = wr_pattern_union(count, (const weir_pattern *const *)part, &all);
-    CHECK(code == 0 || (code == 1 && !all));
-    if (code == 0)
-        check_is_set(all, set);
-    weir_pattern_free(all);
-    for (int i = 0; i < count; i++)
-        weir_pattern_free(part[i]);
-    return code == 0;
-}
-
-/* Fits into one stride, together: 5 columns of up to 3 runs, so that the body has few runs. */
-static nest random_column(rng *r, int64_t count, int64_t stride)
-{
-    nest n = {1000, count, stride, rng_within(r, 1, 3), 0, rng_within(r, 1, 6)};
-    n.step = n.run + rng_within(r, 1, 4);
-    n.offset += rng_within(r, 0, stride - n.times * n.step);
-    return n;
-}
-
-static int64_t loose_asked, loose_decided;
-
-static void check_unions(rng *r)
-{
-    nest n[PARTS];
-    int64_t count = rng_within(r, FEW + 1, 100), stride = rng_within(r, 40, 90);
-    int parts = (int)rng_within(r, 2, PARTS), odd = (int)rng_within(r, 0, parts - 1);
-    for (int i = 0; i < parts; i++)
-        n[i] = random_column(r, count, stride);
-    CHECK(check_union(parts, n));
-    n[odd].count += rng_within(r, 1, 9);
-    loose_decided += check_union(parts, n);
-    n[odd].count = count;
-    n[odd].offset += rng_within(r, -2, 2) * stride + rng_within(r, 0, stride);
-    loose_decided += check_union(parts, n);
-    n[odd].stride *= 2;
-    loose_decided += check_union(parts, n);
-    loose_asked += 3;
-}
-
 static void check_one(rng *r)
 {
     check_overlap_in_step(r);
     check_overlap_related(r);
     check_overlap_of_overlapping(r);
     check_overlap_of_lists(r);
-    check_unions(r);
 }
 
 int main(void)
@@ -254,7 +188,6 @@ int main(void)
         check_one(&r);
     }
     CHECK(cases < 1000 || decided > asked * 97 / 100);
-    CHECK(loose_decided < loose_asked); /* there are some it cannot tell */
     test_long_loops_miss();
     test_long_loops_hit();
     return 0;
