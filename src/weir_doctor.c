@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "storage/costs.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
@@ -29,13 +29,6 @@ static void say(report *r, const char *format, ...)
     int length = vsnprintf(r->text + r->used, REPORT - r->used, format, args);
     va_end(args);
     r->used += (size_t)length < REPORT - r->used ? (size_t)length : REPORT - r->used - 1;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void say_mpi(report *r)
@@ -62,10 +55,10 @@ static int time_barrier(wr_world *w, double *seconds)
         return code;
     wr_waiter waiter = wr_transport_waiter(w->transport, true);
     wr_channel_barrier(&c, &waiter);
-    double start = now();
+    int64_t start = wr_clock_ns();
     for (int i = 0; i < BARRIERS; i++)
         wr_channel_barrier(&c, &waiter);
-    *seconds = (now() - start) / BARRIERS;
+    *seconds = 1e-9 * (double)(wr_clock_ns() - start) / BARRIERS;
     wr_channel_close(&c);
     return 0;
 }
@@ -110,7 +103,7 @@ static int try_open(const char *folder, const wr_tunables *tunables, char used[3
 {
     char path[PATH];
     snprintf(path, sizeof path, "%s/.weir-doctor-%d-%llx", folder, (int)getpid(),
-             (unsigned long long)(1e9 * now()));
+             (unsigned long long)wr_clock_ns());
     wr_storage *s;
     wr_storage_options options = {.tunables = tunables};
     int flags = WR_OPEN_READ | WR_OPEN_WRITE | WR_OPEN_CREATE | WR_OPEN_EXCLUSIVE;

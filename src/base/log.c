@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "base/memory.h"
@@ -64,14 +64,6 @@ void wr_log_line(const wr_log *log, int level, const char *format, ...)
         log->sink(log->user, line, length);
     else
         write_all(STDERR_FILENO, line, length);
-}
-
-/* By the clock that ranks have in common. */
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user)
@@ -184,7 +176,7 @@ void wr_trace_event(wr_trace *trace, const char *name, const char *file, int cou
 {
     char line[EVENT];
     const char *end = line + EVENT - 1;
-    char *at = put_number(line, end, now());
+    char *at = put_number(line, end, wr_clock_day_ns());
     at = put_text(at, end, " ");
     at = put_text(at, end, name);
     at = put_text(at, end, trace->who);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/task.h"
 
 enum { YIELDS = 32, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
@@ -50,19 +51,12 @@ static void nap(wr_word *word, uint32_t seen, int naps, const wr_waiter *waiter)
  * them. */
 enum { LONG_YIELD_NS = 1000000 };
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Whether it took long. */
 static bool yield(void)
 {
-    int64_t before = now_ns();
+    int64_t before = wr_clock_ns();
     sched_yield();
-    return now_ns() - before > LONG_YIELD_NS;
+    return wr_clock_ns() - before > LONG_YIELD_NS;
 }
 
 uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)

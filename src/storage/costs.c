@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/clock.h"
 #include "base/limit.h"
 
 /* The first line of a file; another version where numbers come to mean something else. */
@@ -47,16 +47,9 @@ static const kind *kind_of(const wr_storage_facts *facts)
 
 /* --- learning --- */
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int64_t wr_sample_start(const wr_samples *samples)
 {
-    return samples->looks < WR_SAMPLES ? now_ns() : 0;
+    return samples->looks < WR_SAMPLES ? wr_clock_ns() : 0;
 }
 
 static void note(int64_t *count, int64_t *least, int64_t value)
@@ -69,7 +62,7 @@ void wr_sample_end(wr_samples *samples, enum wr_direction direction, int64_t sta
 {
     if (!start)
         return;
-    const int64_t ns = now_ns() - start;
+    const int64_t ns = wr_clock_ns() - start;
     samples->looks++;
     if (runs >= LEAST_CALLS && bytes / runs <= SMALL)
         note(&samples->of[direction].calls, &samples->of[direction].call_ns, ns / runs);
@@ -158,7 +151,7 @@ static void remember(const wr_costs_key *key, const wr_tunables *tunables, const
         snprintf(text, sizeof text, "%sread %lld %lld %lld\nwrite %lld %lld %lld\nend\n", head,
                  (long long)cost[0].call_ns, (long long)cost[0].mib_ns, (long long)cost[0].scaling,
                  (long long)cost[1].call_ns, (long long)cost[1].mib_ns, (long long)cost[1].scaling);
-    snprintf(own, sizeof own, "%s-%d-%llx", path, (int)getpid(), (unsigned long long)now_ns());
+    snprintf(own, sizeof own, "%s-%d-%llx", path, (int)getpid(), (unsigned long long)wr_clock_ns());
     make_folder(folder);
     int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)

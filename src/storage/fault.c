@@ -4,9 +4,9 @@
  * corrupted; or each attempt comes back late, at a fixed delay or bandwidth, while the storage
  * inside works as fast as it can. */
 #include <errno.h>
-#include <time.h>
 
 #include "base/arith.h"
+#include "base/clock.h"
 #include "base/wait.h"
 #include "storage/backends.h"
 #include "storage/parts.h"
@@ -25,13 +25,6 @@ typedef struct state {
     wr_transfer *flipped;
     char flip_byte;
 } state;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static int open_fault(wr_storage *s, int flags)
 {
@@ -74,10 +67,10 @@ static void set_due(state *p, const wr_choice *fault, wr_transfer *t)
 {
     t->due = 0;
     if (fault->which == WR_FAULT_DELAY)
-        t->due = now_ns() + fault->number * 1000;
+        t->due = wr_clock_ns() + fault->number * 1000;
     if (fault->which == WR_FAULT_BANDWIDTH) {
         int64_t left = wr_transfer_bytes(t) - t->done;
-        p->free_from = wr_max(p->free_from, now_ns()) + left * 1000 / wr_max(fault->number, 1);
+        p->free_from = wr_max(p->free_from, wr_clock_ns()) + left * 1000 / wr_max(fault->number, 1);
         t->due = p->free_from;
     }
 }
@@ -174,7 +167,7 @@ static wr_transfer *reap(wr_storage *s, bool wait)
         while (p->inside && (t = s->inner->ops->reap(s->inner, wait && !p->held.first)))
             receive(s, t);
         t = p->held.first;
-        int64_t early = t && t->due ? t->due - now_ns() : 0;
+        int64_t early = t && t->due ? t->due - wr_clock_ns() : 0;
         if (t && early <= 0)
             return wr_transfers_take(&p->held);
         if (!wait || !t)

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/clock.h"
 
 typedef struct range {
     int64_t lo, hi;
@@ -67,13 +67,6 @@ void wr_range_table_free(wr_range_table *table)
     pthread_mutex_destroy(&table->mutex);
     wr_free(table->held);
     wr_free(table);
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool meets(const range *a, const range *b)
@@ -183,7 +176,7 @@ static bool lets_go_first(wr_storage *s, const range *r)
             table->lets_since = 0;
         return false;
     }
-    const int64_t now = now_ns();
+    const int64_t now = wr_clock_ns();
     if (now < table->ignores_until)
         return false;
     if (!table->lets_since || now - table->lets_since > IGNORE_NS) {
@@ -262,7 +255,7 @@ int wr_range_lock(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_t hi,
 
 bool wr_range_is_late(const wr_storage *s, wr_range_wait *wait)
 {
-    const int64_t now = now_ns(), limit = s->ranges->lock_wait * 1000000;
+    const int64_t now = wr_clock_ns(), limit = s->ranges->lock_wait * 1000000;
     if (wait->last)
         wait->waited += wr_min(now - wait->last, wr_min(STEP_NS, limit / STEPS));
     wait->last = now;
@@ -357,7 +350,8 @@ int wr_range_unlock(wr_storage *s, int64_t lo, int64_t hi)
 static int64_t next_number(wr_range_table *table)
 {
     if (!table->random)
-        table->random = (uint64_t)now_ns() ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)table;
+        table->random =
+            (uint64_t)wr_clock_ns() ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)table;
     table->random = table->random * 6364136223846793005U + 1442695040888963407U;
     return (int64_t)(table->random >> 33) % WR_LEASES;
 }
@@ -374,7 +368,7 @@ static bool take_lease(wr_storage *s)
     table->has_lease = table->renewed = !code;
     table->refused = code < 0 ? INT64_MAX : code ? REFUSED : 0;
     table->left = WR_LEASE_USES;
-    table->taken = now_ns();
+    table->taken = wr_clock_ns();
     return !code;
 }
 
@@ -416,7 +410,7 @@ int64_t wr_lease_tend(wr_storage *s)
 {
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
-    int64_t age = (now_ns() - table->taken) / 1000, next = WR_LEASE_US;
+    int64_t age = (wr_clock_ns() - table->taken) / 1000, next = WR_LEASE_US;
     if (table->has_lease && age < WR_LEASE_US) {
         next -= age;
     } else if (table->has_lease) {

@@ -5,10 +5,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/clock.h"
 #include "storage/backends.h"
 
 /* Each of two sides has a region of the file and a chunk of memory; six phases and writing the
@@ -27,22 +27,15 @@ typedef struct side {
     int64_t moved, elapsed_ns; /* of the latest phase; -1: failed */
 } side;
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Transfers of `size` bytes through the region again and again, for at least `limit_ns`. Returns ns
  * per transfer in the fastest burst, which nothing else on the machine has disturbed, or -1. */
 static int64_t run_phase(side *x, int64_t size, int64_t limit_ns)
 {
     const int64_t burst = size < CHUNK ? BURST : 1, step = size < CHUNK ? STEP : size;
-    const int64_t start = now_ns();
+    const int64_t start = wr_clock_ns();
     int64_t done = 0, best = INT64_MAX;
     do {
-        int64_t before = now_ns();
+        int64_t before = wr_clock_ns();
         for (int64_t i = 0; i < burst; i++) {
             wr_transfer t = {.direction = x->direction,
                              .offset =
@@ -55,8 +48,8 @@ static int64_t run_phase(side *x, int64_t size, int64_t limit_ns)
                 return -1;
             }
         }
-        x->elapsed_ns = now_ns() - start;
-        best = wr_min(best, (now_ns() - before) / burst);
+        x->elapsed_ns = wr_clock_ns() - start;
+        best = wr_min(best, (wr_clock_ns() - before) / burst);
     } while (x->elapsed_ns < limit_ns);
     x->moved = done * size;
     return wr_max(best, 1);
@@ -188,7 +181,7 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
     char path[WR_TUNABLE_TEXT];
     wr_storage_facts facts = wr_storage_default_facts;
     int length = snprintf(path, sizeof path, "%s/.weir-costs-%lld-%lld", folder,
-                          (long long)getpid(), (long long)now_ns());
+                          (long long)getpid(), (long long)wr_clock_ns());
     *out = facts;
     if (tunables->storage.which == WR_STORAGE_MEM)
         return;

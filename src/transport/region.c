@@ -10,9 +10,9 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 
 enum { ATTEMPTS = 100, MODE = 0600 };
@@ -40,13 +40,6 @@ int wr_region_own(int64_t bytes, wr_region *out)
     madvise(base, (size_t)bytes, MADV_DONTFORK);
     *out = (wr_region){.base = base, .bytes = bytes};
     return 0;
-}
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* --- files: who has made one holds a lock on it as long as it has a name --- */
@@ -89,7 +82,7 @@ static int make_file(const char *folder, char name[WR_REGION_NAME])
     clean(folder);
     for (int i = 0; fd < 0 && i < ATTEMPTS; i++) {
         snprintf(name, WR_REGION_NAME, "%s/%s%d-%llx", folder, prefix, (int)getpid(),
-                 (unsigned long long)now());
+                 (unsigned long long)wr_clock_day_ns());
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, MODE);
         if (fd < 0 && errno != EEXIST)
             break;
