@@ -56,9 +56,9 @@ bool wr_direct_reader_open(wr_direct_reader **cold, const wr_storage *s)
         wr_direct_reader_close(c);
         return false;
     }
-    uintptr_t start = ((uintptr_t)c->memory + PAGE - 1) / PAGE * PAGE;
+    char *start = (char *)(uintptr_t)wr_round_up((int64_t)(uintptr_t)c->memory, PAGE);
     for (int i = 0; i < WINDOWS; i++)
-        c->windows[i].buffer = (char *)start + i * (int64_t)WINDOW;
+        c->windows[i].buffer = start + i * (int64_t)WINDOW;
     *cold = c;
     return true;
 }
@@ -92,8 +92,8 @@ static bool add_stretch(void *user, int64_t lo, int64_t hi)
     window *w = f->w;
     wr_transfer *last = w->count ? &w->piece[w->count - 1] : NULL;
     const int64_t reached = last ? last->offset + last->run : INT64_MIN, end = hi;
-    lo = lo / PAGE * PAGE;
-    hi = (hi + PAGE - 1) / PAGE * PAGE;
+    lo = wr_round_down(lo, PAGE);
+    hi = wr_round_up(hi, PAGE);
     const bool joins = last && lo <= reached && lo >= last->offset;
     const int64_t more = joins ? wr_max(0, hi - reached) : hi - lo;
     if (w->used + more > WINDOW || (!joins && w->count == PIECES)) {

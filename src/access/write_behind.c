@@ -57,7 +57,7 @@ static void set_bits(uint64_t *bits, int64_t from, int64_t to, bool on)
         int64_t at = from % BITS, part = wr_min(to - from, BITS - at);
         uint64_t *word = &bits[from / BITS], mask = mask_of(at, part);
         if (at == 0 && to - from >= BITS) {
-            part = (to - from) / BITS * BITS;
+            part = wr_round_down(to - from, BITS);
             memset(word, on ? 0xff : 0, (size_t)part / 8);
         } else {
             *word = on ? *word | mask : *word & ~mask;
@@ -102,7 +102,7 @@ static int64_t place_of(const wr_write_behind *b, int64_t offset)
 static void pages_of(const wr_write_behind *b, int64_t lo, int64_t hi, int64_t *first, int64_t *end)
 {
     *first = lo / b->page;
-    *end = (hi - 1) / b->page + 1;
+    *end = wr_div_ceil(hi, b->page);
 }
 
 /* How many of these pages take no memory yet. */
@@ -119,7 +119,7 @@ static int touch(wr_write_behind *b, wr_chunk *c, int64_t lo, int64_t hi)
 {
     int64_t first[2], end[2], fresh = 0;
     pages_of(b, lo, hi, &first[0], &end[0]);
-    pages_of(b, CHUNK + lo / 8, CHUNK + (hi - 1) / 8 + 1, &first[1], &end[1]);
+    pages_of(b, CHUNK + lo / 8, CHUNK + wr_div_ceil(hi, 8), &first[1], &end[1]);
     for (int i = 0; i < 2; i++)
         fresh += count_fresh(c->touched, first[i], end[i]);
     int code = fresh ? wr_budget_take(&b->budget, fresh * b->page) : 0;
@@ -191,7 +191,7 @@ static int get_chunk(wr_write_behind *b, int64_t offset, wr_chunk **out)
     int64_t place = place_of(b, offset);
     int code = 0;
     if (place == b->count || b->chunk[place]->offset > offset)
-        code = insert(b, place, offset - offset % CHUNK);
+        code = insert(b, place, wr_round_down(offset, CHUNK));
     if (code)
         return code;
     wr_chunk *c = b->chunk[place];
@@ -365,7 +365,7 @@ static int flush(wr_handle *handle, enum locking how)
             wr_handle_unlock(handle, s.lo, s.hi);
         if (wr_task_current() && how != LAST)
             wr_task_yield();
-        at = wr_div_ceil(s.hi, CHUNK) * CHUNK;
+        at = wr_round_up(s.hi, CHUNK);
     }
     pthread_mutex_lock(&handle->moving);
     sweep(&handle->write_behind);

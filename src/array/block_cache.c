@@ -144,7 +144,7 @@ int wr_block_cache_read(weir_array *array, const wr_access_request *a)
     if (a->begin == a->end)
         return 0;
     wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    const int64_t first = lo / WR_CACHE_BLOCK, end = (hi - 1) / WR_CACHE_BLOCK + 1;
+    const int64_t first = lo / WR_CACHE_BLOCK, end = wr_div_ceil(hi, WR_CACHE_BLOCK);
     if (end - first > c->capacity / 2)
         return wr_file_access(array->file, a, false, 0, NULL);
     pthread_mutex_lock(&c->lock);

@@ -39,7 +39,7 @@ void wr_distribution_place(const weir_distribution *d, int dimensions, int rank,
 wr_axis wr_distribution_axis(const weir_distribution *d, int dimension, int64_t n, int place)
 {
     int64_t block = wr_distribution_block(d, dimension, n);
-    int64_t grid = wr_distribution_grid(d, dimension), blocks = n ? (n - 1) / block + 1 : 0;
+    int64_t grid = wr_distribution_grid(d, dimension), blocks = wr_div_ceil(n, block);
     if (place >= blocks)
         return (wr_axis){.step = 1};
     const int64_t first = place * block;

@@ -63,7 +63,7 @@ static int range_axis(const weir_array_section *s, int d, int64_t n, wr_axis *ou
         return wr_fail(WEIR_EINVAL, "bounds %lld and %lld in dimension %d", (long long)lo,
                        (long long)hi, d);
     int64_t by = step > 0 ? step : -step;
-    int64_t count = size <= 0 ? 0 : (size - 1) / by + 1;
+    int64_t count = wr_div_ceil(wr_max(0, size), by);
     *out = (wr_axis){.total = count, .lo = lo, .step = by, .count = count, .blocks = 1};
     if (!count)
         return 0;

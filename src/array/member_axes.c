@@ -62,7 +62,7 @@ static wr_axis meet_dealt(const wr_axis *x, const dealt *d)
     const int64_t round = d->grid * d->block, offset = d->place * d->block;
     const int64_t lo = x->lo, hi = lo + x->total;
     int64_t from = lo < offset + d->block ? 0 : (lo - offset - d->block) / round + 1;
-    int64_t to = hi > offset ? (hi - offset - 1) / round + 1 : 0; /* blocks [from, to) */
+    int64_t to = wr_div_ceil(wr_max(0, hi - offset), round); /* blocks [from, to) */
     if (from >= to)
         return (wr_axis){.step = 1};
     const int64_t first = offset + from * round, start = wr_max(lo, first);

@@ -110,7 +110,7 @@ static void number_dealt(wr_slab_shape *s, const wr_slab_need *need)
     int64_t all = count_slabs(s, s->part_lo, s->part_hi);
     s->first = need->rank;
     s->stride = need->ranks;
-    s->count = all > need->rank ? (all - need->rank - 1) / need->ranks + 1 : 0;
+    s->count = wr_div_ceil(wr_max(0, all - need->rank), need->ranks);
     s->steps = wr_div_ceil(all, need->ranks);
     for (int64_t k = 0; k < s->count; k++) {
         wr_slab_box box = {{0}, {0}, {0}, {0}};

@@ -3,6 +3,7 @@
 #define WR_ARRAY_SLAB_SHAPE_H
 
 #include "array/axes.h"
+#include "base/arith.h"
 
 typedef struct wr_slab_need {
     int64_t memory;              /* most bytes of all buffers, */
@@ -47,7 +48,7 @@ enum { WR_SLAB_ALIGN = 4096 };
 
 static inline int64_t wr_slab_room(int64_t bytes)
 {
-    return (bytes + WR_SLAB_ALIGN - 1) / WR_SLAB_ALIGN * WR_SLAB_ALIGN;
+    return wr_round_up(bytes, WR_SLAB_ALIGN);
 }
 
 #endif

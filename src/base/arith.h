@@ -70,6 +70,18 @@ static inline int64_t wr_div_ceil(int64_t a, int64_t b)
     return a / b + (a % b > 0);
 }
 
+/* The greatest multiple of `to` that is at most x; to > 0. */
+static inline int64_t wr_round_down(int64_t x, int64_t to)
+{
+    return wr_div_floor(x, to) * to;
+}
+
+/* The least multiple of `to` that is at least x; to > 0. */
+static inline int64_t wr_round_up(int64_t x, int64_t to)
+{
+    return wr_div_ceil(x, to) * to;
+}
+
 /* Indices [lo, hi). */
 typedef struct wr_span {
     int64_t lo, hi;

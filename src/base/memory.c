@@ -73,7 +73,7 @@ void *wr_alloc_large(int64_t size)
     if (size < LARGE)
         return wr_alloc(size);
     if (may_allocate())
-        memory = aligned_alloc(HUGE_PAGE, (size_t)wr_div_ceil(size, HUGE_PAGE) * HUGE_PAGE);
+        memory = aligned_alloc(HUGE_PAGE, (size_t)wr_round_up(size, HUGE_PAGE));
     if (!memory)
         out_of_memory(size);
     else
@@ -170,11 +170,6 @@ void wr_budget_give(wr_budget *budget, int64_t bytes)
         atomic_fetch_sub(&budget->used, bytes);
 }
 
-static size_t round_up(size_t size)
-{
-    return (size + MAX_ALIGN - 1) / MAX_ALIGN * MAX_ALIGN;
-}
-
 static int64_t block_cost(size_t size)
 {
     return (int64_t)(sizeof(wr_arena_block) + size);
@@ -207,7 +202,7 @@ void *wr_arena_alloc(wr_arena *arena, int64_t size)
         out_of_memory(size);
         return NULL;
     }
-    size_t need = round_up(size ? (size_t)size : 1);
+    size_t need = (size_t)wr_round_up(wr_max(1, size), MAX_ALIGN);
     wr_arena_block *block = arena->block;
     if (!block || block->size - arena->used < need)
         block = add_block(arena, need > BLOCK ? need : BLOCK);

@@ -243,7 +243,7 @@ static void find_rings(wr_call *c)
 static int64_t large_bytes(const entry *e)
 {
     int64_t bytes = e->pattern_bytes <= BODY ? 0 : e->pattern_bytes;
-    return (bytes + REQUEST_ALIGN - 1) / REQUEST_ALIGN * REQUEST_ALIGN;
+    return wr_round_up(bytes, REQUEST_ALIGN);
 }
 
 int wr_call_show(wr_call *c)

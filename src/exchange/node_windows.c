@@ -8,24 +8,19 @@
 
 enum { PAGE = 4096 };
 
-static int64_t round_up(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
 static int64_t wakeups_bytes(int local_size)
 {
-    return round_up((int64_t)local_size * WR_LINE, PAGE);
+    return wr_round_up((int64_t)local_size * WR_LINE, PAGE);
 }
 
 static int64_t head_bytes(const wr_node_windows *nw)
 {
-    return round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot), PAGE);
+    return wr_round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot), PAGE);
 }
 
 int64_t wr_node_windows_slot_bytes(int64_t window)
 {
-    return WR_COVER_ROOM + round_up(window, PAGE);
+    return WR_COVER_ROOM + wr_round_up(window, PAGE);
 }
 
 static int64_t ring_bytes(const wr_node_windows *nw)

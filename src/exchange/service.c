@@ -40,7 +40,7 @@ int wr_service_open(wr_service *s)
 int64_t wr_parcel_room(const wr_want *want)
 {
     int64_t bytes = (int64_t)sizeof(asked) + weir_pattern_footprint(want->pattern);
-    return (bytes + ASKED_ALIGN - 1) / ASKED_ALIGN * ASKED_ALIGN;
+    return wr_round_up(bytes, ASKED_ALIGN);
 }
 
 char *wr_parcel_put(char *to, const wr_want *want)

@@ -8,7 +8,7 @@ enum { ALIGN = 64 };
 
 static int64_t padded(int64_t bytes)
 {
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return wr_round_up(bytes, ALIGN);
 }
 
 static const weir_pattern *copy(const weir_pattern *p, char *place)

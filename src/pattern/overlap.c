@@ -63,7 +63,7 @@ static bool miss_by_divisor(part a, part b)
     const wr_node *x = loop_body(a).n, *y = loop_body(b).n;
     if (step == 0)
         return false;
-    int64_t distance = b.base - a.base - wr_div_floor(b.base - a.base, step) * step;
+    int64_t distance = b.base - a.base - wr_round_down(b.base - a.base, step);
     return distance >= x->hi && distance + y->hi <= step;
 }
 

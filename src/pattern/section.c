@@ -83,7 +83,7 @@ static int get_axis(const weir_section *s, int d, axis *a)
     if (!(step > 0 ? wr_sub(hi, lo, &span) : wr_sub(lo, hi, &span)))
         return wr_fail(WEIR_ERANGE, "section: range in dimension %d does not fit 64 bits", d);
     int64_t size = step > 0 ? step : -step;
-    *a = (axis){.lo = lo, .step = step, .count = span > 0 ? (span - 1) / size + 1 : 0};
+    *a = (axis){.lo = lo, .step = step, .count = wr_div_ceil(wr_max(0, span), size)};
     if (a->count == 0)
         return 0;
     int64_t last = lo + (a->count - 1) * step;

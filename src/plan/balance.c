@@ -96,7 +96,7 @@ void wr_balance_hear(wr_balance *b, int count, const int64_t *at, const int64_t 
 /* The multiple of `size` from `origin` on that is at most x. */
 static int64_t round_to(int64_t x, int64_t origin, int64_t size)
 {
-    return origin + wr_div_floor(x - origin, size) * size;
+    return origin + wr_round_down(x - origin, size);
 }
 
 void wr_balance_settle(const wr_balance *b, wr_plan_input *in)

@@ -26,6 +26,7 @@ wr_grain wr_grain_of(const wr_plan_input *in, int64_t realms)
     return (wr_grain){in->origin, both};
 }
 
+/* wr_round_up, or x itself where that does not fit. */
 static int64_t round_up(int64_t x, int64_t size)
 {
     int64_t rest = x % size, up;
@@ -37,8 +38,8 @@ static void divide(const wr_plan_input *in, wr_plan *out, int64_t lo, int64_t hi
 {
     int64_t n = out->aggregators;
     wr_grain g = wr_grain_of(in, n);
-    out->base = g.origin + wr_div_floor(lo - g.origin, g.size) * g.size;
-    out->block = wr_max(g.size, round_up((hi - out->base + n - 1) / n, g.size));
+    out->base = g.origin + wr_round_down(lo - g.origin, g.size);
+    out->block = wr_max(g.size, round_up(wr_div_ceil(hi - out->base, n), g.size));
     out->period = 0;
 }
 

@@ -18,7 +18,7 @@ enum { AROUND = 16 };
 /* The bits of a word from `first` on, up to `end` or to the word's end. */
 static uint64_t bits_of(int64_t first, int64_t end)
 {
-    int64_t count = wr_min(end, first / BITS * BITS + BITS) - first;
+    int64_t count = wr_min(end, wr_round_down(first, BITS) + BITS) - first;
     uint64_t ones = count == BITS ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     return ones << first % BITS;
 }
@@ -72,8 +72,8 @@ bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
 
 bool wr_map_holds(const wr_map *m, int64_t lo, int64_t hi)
 {
-    const int64_t end = (hi - 1) / WR_MAP_PAGE + 1;
-    for (int64_t page = lo / WR_MAP_PAGE; page < end; page = page / BITS * BITS + BITS) {
+    const int64_t end = wr_div_ceil(hi, WR_MAP_PAGE);
+    for (int64_t page = lo / WR_MAP_PAGE; page < end; page = wr_round_down(page, BITS) + BITS) {
         uint64_t wanted = bits_of(page, end);
         if ((m->held[page / BITS] & wanted) != wanted)
             return false;
@@ -83,7 +83,7 @@ bool wr_map_holds(const wr_map *m, int64_t lo, int64_t hi)
 
 bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
 {
-    const int64_t first = lo / WR_MAP_PAGE, end = (hi - 1) / WR_MAP_PAGE + 1;
+    const int64_t first = lo / WR_MAP_PAGE, end = wr_div_ceil(hi, WR_MAP_PAGE);
     if (wr_map_holds(m, lo, hi))
         return true;
     int failed;
@@ -93,7 +93,7 @@ bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
     while (failed && errno == EINTR);
     if (failed)
         return false;
-    for (int64_t page = first; page < end; page = page / BITS * BITS + BITS)
+    for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS)
         m->held[page / BITS] |= bits_of(page, end);
     m->pages += ((end - 1) / AROUND - first / AROUND + 1) * AROUND;
     return true;

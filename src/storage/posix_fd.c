@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/limit.h"
 #include "storage/folder.h"
 #include "storage/lock.h"
@@ -524,7 +525,7 @@ static bool cut_direct(wr_lane *lane, const wr_transfer *t, int64_t at, stretch 
         x->bytes = wr_min(x->bytes, f->align - past);
         return false;
     }
-    int64_t body = x->bytes - x->bytes % f->align;
+    int64_t body = wr_round_down(x->bytes, f->align);
     if (!body)
         return false;
     bool plain = x->near >= body && is_aligned(x->memory, f->memory_align);

@@ -79,7 +79,7 @@ static int begin(wr_storage *s, wr_spread_piece *x)
     const state *p = s->state;
     const wr_transfer *t = x->part.transfer;
     const int64_t block = p->stripes.block, count = p->stripes.count, at = x->part.at;
-    const int64_t offset = wr_transfer_offset(t, at), lo = offset - offset % block;
+    const int64_t offset = wr_transfer_offset(t, at), lo = wr_round_down(offset, block);
     wr_spread_cut(x, lo, lo + wr_min(block, INT64_MAX - lo));
     if (at % t->run == 0 && x->inner.run == t->run && t->stride % (count * block) == 0) {
         x->inner.count = t->count - at / t->run;

@@ -74,7 +74,7 @@ static MPI_Request *parts_of(wr_request *r)
 
 static int start(wr_request *r, int64_t bytes)
 {
-    *r = (wr_request){.parts = bytes ? (bytes - 1) / part_bytes + 1 : 1, .bytes = -1};
+    *r = (wr_request){.parts = wr_max(1, wr_div_ceil(bytes, part_bytes)), .bytes = -1};
     if (r->parts == 1)
         return 0;
     r->inside = wr_alloc_array(r->parts, sizeof(MPI_Request));

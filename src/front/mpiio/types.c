@@ -241,7 +241,7 @@ static span distribute(int64_t size, int64_t how, int64_t argument, int64_t proc
     if (how == MPI_DISTRIBUTE_NONE)
         return (span){.length = size, .count = 1, .step = size};
     if (how == MPI_DISTRIBUTE_BLOCK) {
-        int64_t block = standard ? (size + procs - 1) / procs : argument, start = at * block;
+        int64_t block = standard ? wr_div_ceil(size, procs) : argument, start = at * block;
         int64_t length = wr_max(0, wr_min(block, size - start));
         return (span){.start = start, .length = length, .count = 1, .step = block};
     }

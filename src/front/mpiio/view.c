@@ -180,7 +180,7 @@ int wr_view_seek(wr_mpi_file *mf, int64_t from, int64_t offset, int whence, int6
         if (code)
             return code;
         int64_t data = mf->view ? wr_pattern_data_below(mf->view, size) : 0;
-        base = (data + mf->unit - 1) / mf->unit;
+        base = wr_div_ceil(data, mf->unit);
     } else if (whence != MPI_SEEK_SET) {
         return wr_misuse(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR, _END", whence);
     }
