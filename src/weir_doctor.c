@@ -66,13 +66,12 @@ static int time_barrier(wr_world *w, double *seconds)
 static void say_ranks(report *r, const wr_world *w, double barrier)
 {
     const wr_transport *t = w->transport;
-    const char *folder = *w->tunables.region_folder ? w->tunables.region_folder : "/dev/shm";
     bool in_folder = wr_region_first(t, &w->tunables) == WR_REGION_FILE;
     say(r, "ranks      %d on %d node%s, %d on this one; %d cores\n", t->size, t->nodes,
         t->nodes == 1 ? "" : "s", t->local_size, t->cores);
     say(r, "meeting    %s%s%s, a barrier of the node takes %.1f us\n",
         w->channel.apart ? "messages, as there is no shared memory" : "shared memory",
-        in_folder ? " in " : "", in_folder ? folder : "", 1e6 * barrier);
+        in_folder ? " in " : "", in_folder ? wr_region_folder(&w->tunables) : "", 1e6 * barrier);
 }
 
 static const char *cost_text(const wr_cost *c, char text[96])

@@ -19,7 +19,7 @@ enum { ATTEMPTS = 100, MODE = 0600 };
 
 enum { NOEXEC_SEAL = 8 }; /* absent from older headers; a system may want to be told */
 
-static const char prefix[] = "weir-region-", default_folder[] = "/dev/shm";
+static const char prefix[] = "weir-region-";
 
 static int map(int fd, const char *name, int64_t bytes, wr_region *out)
 {
@@ -129,7 +129,7 @@ void wr_segment_hide(wr_segment *s)
 int wr_segment_create(enum wr_region_kind kind, const wr_tunables *tunables, int64_t bytes,
                       wr_segment *s, wr_region *out)
 {
-    const char *folder = *tunables->region_folder ? tunables->region_folder : default_folder;
+    const char *folder = wr_region_folder(tunables);
     struct stat found = {0};
     s->kind = kind;
     s->file = kind == WR_REGION_FILE ? make_file(folder, s->name) : make_anonymous(s->name);

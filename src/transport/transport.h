@@ -166,6 +166,12 @@ void wr_transport_rest(wr_transport *t, int *tries);
 int wr_region_open(wr_transport *t, int tag, const wr_tunables *tunables, int64_t bytes,
                    wr_region *out);
 
+/* Where regions that are files lie. */
+static inline const char *wr_region_folder(const wr_tunables *tunables)
+{
+    return *tunables->region_folder ? tunables->region_folder : "/dev/shm";
+}
+
 /* The kind to try first: a folder that is given is used, or nothing. */
 static inline enum wr_region_kind wr_region_first(const wr_transport *t,
                                                   const wr_tunables *tunables)
