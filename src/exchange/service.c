@@ -138,7 +138,7 @@ int wr_service_ask(wr_service *s, int64_t *partners)
     *partners = count;
     if (c->a->known)
         return code || c->mine < 0 ? code : wr_service_know(s);
-    wr_sparse x = {.tag = wr_service_tag(s, 0), .turn = c->group->calls, .memory = &s->memory};
+    wr_sparse x = {.tag = c->group->channel.tag, .turn = c->group->calls, .memory = &s->memory};
     int lost = wr_sparse_exchange(s->t, &x, code ? 0 : count, out, &received, &in);
     code = code ? code : lost;
     return code || c->mine < 0 ? code : wr_service_hear(s, received, in);

@@ -15,9 +15,6 @@
 
 #include "exchange/rounds.h"
 
-/* Of the channel's span. */
-enum { WR_TAG_ANNOUNCE = 8, WR_TAG_READ, WR_TAG_WRITE, WR_TAG_PARCELS = 12 };
-
 /* From an aggregator. */
 typedef struct wr_announcement {
     int64_t lo, hi;

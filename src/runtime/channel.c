@@ -9,9 +9,8 @@
 
 /* The world's own span of tags; channels have those behind it. */
 enum { FIRST_TAG = WR_TAG_SPAN };
-enum { TAG_LANES = 13 }; /* of a channel's span */
 
-_Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN + WR_TAG_SPAN <= WR_TAG_MAX, "tags fit");
+_Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN <= WR_TAG_ALLTOALL, "tags fit");
 
 /* Channels next to each other, in memory that ranks share or not. */
 typedef struct wr_channel_memory {
@@ -165,7 +164,7 @@ void wr_channel_close(wr_channel *c)
 static void exchange_by_messages(wr_channel *c, int64_t bytes)
 {
     wr_transport *t = c->world->transport;
-    const int tag = c->tag + TAG_LANES;
+    const int tag = c->tag + WR_TAG_LANES;
     char *lanes = wr_channel_lane(c, c->epoch, 0);
     int64_t all = bytes * t->local_size;
     int code = 0;

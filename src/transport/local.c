@@ -184,8 +184,6 @@ static void close_local(wr_transport *t)
     wr_free(t);
 }
 
-enum { TAG_LANES = WR_TAG_MAX + WR_TAG_EXCHANGE, TAGS = WR_TAG_MAX + WR_TAG_SPAN };
-
 /* Bytes of the lanes of one rank, the first of `count`, and how many these are. */
 static int64_t group_bytes(int count, const wr_lane *lanes, int *used)
 {
@@ -215,21 +213,22 @@ static void copy_lanes(int count, const wr_lane *lanes, char *packed, bool pack)
 static int alltoall_local(wr_transport *t, int code, int sends, const wr_lane *send, int receives,
                           const wr_lane *receive)
 {
+    const int tag = WR_TAG_ALLTOALL + WR_TAG_LANES;
     char *packed = NULL;
     if (!code) {
         packed = wr_alloc(wr_max(largest_group(sends, send), largest_group(receives, receive)));
         code = packed ? 0 : WEIR_ENOMEM;
     }
-    code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code);
+    code = wr_agree(t, WR_TAG_ALLTOALL, code);
     for (int i = 0, n; packed && !code && i < sends; i += n) {
         int64_t bytes = group_bytes(sends - i, &send[i], &n);
         wr_request r; /* copied by send: over at once */
         copy_lanes(n, &send[i], packed, true);
-        code = t->ops->send(t, (wr_parcel){send[i].rank, bytes, packed}, TAG_LANES, false, &r);
+        code = t->ops->send(t, (wr_parcel){send[i].rank, bytes, packed}, tag, false, &r);
     }
     for (int i = 0, n; packed && !code && i < receives; i += n) {
         int64_t bytes = group_bytes(receives - i, &receive[i], &n);
-        code = wr_receive(t, receive[i].rank, TAG_LANES, packed, bytes);
+        code = wr_receive(t, receive[i].rank, tag, packed, bytes);
         if (!code)
             copy_lanes(n, &receive[i], packed, false);
     }
@@ -277,7 +276,8 @@ static wr_transport *open_local(hub *h, int rank, int64_t ranks_per_node, int fi
 static int copy_local(wr_transport *t, int tag, wr_transport **out)
 {
     end *e = t->state;
-    wr_transport *copy = open_local(e->hub, t->rank, e->hub->ranks_per_node, ++e->copies * TAGS);
+    wr_transport *copy =
+        open_local(e->hub, t->rank, e->hub->ranks_per_node, ++e->copies * WR_TAG_MAX);
     int code = wr_agree(t, tag, copy ? 0 : WEIR_ENOMEM);
     if (code || !copy) {
         wr_transport_close(copy);

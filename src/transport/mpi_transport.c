@@ -286,7 +286,7 @@ static int alltoall_mpi(wr_transport *t, int code, int sends, const wr_lane *sen
         code = fill_side(t, sends, send, &memory, &out);
     if (!code)
         code = fill_side(t, receives, receive, &memory, &in);
-    code = wr_agree(t, WR_TAG_MAX - WR_TAG_SPAN, code); /* nobody is left alone in the collective */
+    code = wr_agree(t, WR_TAG_ALLTOALL, code); /* nobody is left alone in the collective */
     if (!code)
         code = check(PMPI_Ialltoallw(MPI_BOTTOM, out.counts, out.zeros, out.types, MPI_BOTTOM,
                                      in.counts, in.zeros, in.types, comm_of(t), &request),

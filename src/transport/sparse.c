@@ -10,7 +10,7 @@
 #include "base/arith.h"
 #include "transport/transport.h"
 
-enum { TAG_PARCEL = 2, TAG_REST = 4, TAG_BARRIER = 5, INLINE = 16 << 10 };
+enum { INLINE = 16 << 10 };
 
 /* What travels first: the length, and as much of the parcel as fits. */
 typedef struct head {
@@ -63,14 +63,14 @@ static void start_sending(exchange *e, const wr_parcel *out)
     }
     h->bytes = out->bytes;
     memcpy(h->data, out->data, (size_t)wr_min(out->bytes, INLINE));
-    int tag = e->x->tag + TAG_PARCEL + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
     *s = (sending){.over = {false, true}};
     int code =
         t->ops->send(t, (wr_parcel){out->rank, head_bytes(out->bytes), h}, tag, true, &s->head);
     if (!code && out->bytes > INLINE) {
         wr_parcel rest = {out->rank, out->bytes - INLINE, (const char *)out->data + INLINE};
         s->over[1] = false;
-        code = t->ops->send(t, rest, e->x->tag + TAG_REST, false, &s->rest);
+        code = t->ops->send(t, rest, e->x->tag + WR_TAG_SPARSE_REST, false, &s->rest);
     }
     if (code)
         note(e, code);
@@ -83,7 +83,7 @@ static void take_parcel(exchange *e, const wr_parcel *found)
 {
     wr_transport *t = e->t;
     head h;
-    int tag = e->x->tag + TAG_PARCEL + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
     int code = wr_receive(t, found->rank, tag, &h, found->bytes);
     if (code) {
         note(e, code);
@@ -96,8 +96,8 @@ static void take_parcel(exchange *e, const wr_parcel *found)
     if (data)
         memcpy(data, h.data, (size_t)wr_min(h.bytes, INLINE));
     if (h.bytes > INLINE)
-        note(e, wr_receive(t, found->rank, e->x->tag + TAG_REST, data ? data + INLINE : NULL,
-                           h.bytes - INLINE));
+        note(e, wr_receive(t, found->rank, e->x->tag + WR_TAG_SPARSE_REST,
+                           data ? data + INLINE : NULL, h.bytes - INLINE));
     if (kept)
         e->in[e->received++] = (wr_parcel){found->rank, h.bytes, data};
 }
@@ -132,7 +132,7 @@ static bool barrier_over(exchange *e)
         int up = (own + e->step) % size, down = (own - e->step + size) % size;
         up = group ? group[up] : up;
         down = group ? group[down] : down;
-        int tag = e->x->tag + TAG_BARRIER;
+        int tag = e->x->tag + WR_TAG_SPARSE_BARRIER;
         if (!e->waiting) {
             note(e, t->ops->send(t, (wr_parcel){up, 1, &e->token[0]}, tag, false, &e->up));
             note(e, t->ops->receive(t, (wr_place){down, 1, &e->token[1]}, tag, &e->down));
@@ -155,7 +155,7 @@ static int by_rank(const void *a, const void *b)
 
 static void run(exchange *e)
 {
-    int tag = e->x->tag + TAG_PARCEL + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
     for (int tries = 0;;) {
         wr_parcel found;
         bool any = false;

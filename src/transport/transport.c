@@ -10,17 +10,6 @@
 #include "base/task.h"
 #include "transport/region.h"
 
-/* Within a span of tags. */
-enum {
-    TAG_REDUCE,
-    TAG_BROADCAST,
-    TAG_SPARSE = WR_TAG_EXCHANGE,
-    TAG_SPARSE_ODD,
-    TAG_SPARSE_REST,
-    TAG_BARRIER,
-    TAG_REGION = 11 /* those between are the engine's */
-};
-
 void wr_transport_place(wr_transport *t, int *numbers)
 {
     int *start = numbers + 2 * (int64_t)t->size; /* by node, where its next rank goes */
@@ -115,10 +104,10 @@ int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes)
     while (step < t->size && !(t->rank & step))
         step *= 2;
     if (t->rank)
-        code = wr_receive(t, t->rank - step, tag + TAG_BROADCAST, data, bytes);
+        code = wr_receive(t, t->rank - step, tag + WR_TAG_BROADCAST, data, bytes);
     for (step /= 2; !code && step > 0; step /= 2)
         if (t->rank + step < t->size)
-            code = wr_send(t, t->rank + step, tag + TAG_BROADCAST, data, bytes);
+            code = wr_send(t, t->rank + step, tag + WR_TAG_BROADCAST, data, bytes);
     return code;
 }
 
@@ -153,12 +142,12 @@ int wr_allreduce(wr_transport *t, int tag, enum wr_reduction reduction, int coun
     for (; !code && step < t->size && !(t->rank & step); step *= 2) {
         if (t->rank + step >= t->size)
             continue;
-        code = wr_receive(t, t->rank + step, tag + TAG_REDUCE, theirs, bytes);
+        code = wr_receive(t, t->rank + step, tag + WR_TAG_REDUCE, theirs, bytes);
         for (int i = 0; !code && i < count; i++)
             wr_combine(reduction, &values[i], theirs[i]);
     }
     if (!code && t->rank)
-        code = wr_send(t, t->rank - step, tag + TAG_REDUCE, values, bytes);
+        code = wr_send(t, t->rank - step, tag + WR_TAG_REDUCE, values, bytes);
     return code ? code : wr_broadcast(t, tag, values, bytes);
 }
 
@@ -175,10 +164,10 @@ int wr_sum_before(wr_transport *t, int tag, int count, const int64_t *values, in
         wr_request sent = {0};
         int code = 0;
         if (t->rank + step < t->size)
-            code = t->ops->send(t, (wr_parcel){t->rank + step, bytes, sum}, tag + TAG_REDUCE, false,
-                                &sent);
+            code = t->ops->send(t, (wr_parcel){t->rank + step, bytes, sum}, tag + WR_TAG_REDUCE,
+                                false, &sent);
         if (!code && t->rank >= step)
-            code = wr_receive(t, t->rank - step, tag + TAG_REDUCE, theirs, bytes);
+            code = wr_receive(t, t->rank - step, tag + WR_TAG_REDUCE, theirs, bytes);
         int lost = sent.parts ? wr_request_wait(t, &sent) : 0;
         if (code || lost)
             return code ? code : lost;
@@ -204,9 +193,9 @@ int wr_agree(wr_transport *t, int tag, int code)
         details.rank = details.rank < 0 ? t->rank : details.rank;
     }
     if (first && t->rank == first)
-        lost = wr_send(t, 0, tag + TAG_REDUCE, &details, sizeof details);
+        lost = wr_send(t, 0, tag + WR_TAG_REDUCE, &details, sizeof details);
     if (first && t->rank == 0)
-        lost = wr_receive(t, (int)first, tag + TAG_REDUCE, &details, sizeof details);
+        lost = wr_receive(t, (int)first, tag + WR_TAG_REDUCE, &details, sizeof details);
     if (!lost)
         lost = wr_broadcast(t, tag, &details, sizeof details);
     return lost ? lost : wr_error_raise(&details);
@@ -232,10 +221,10 @@ static void note(verdict *v, int code, int rank)
 static int spread(wr_transport *t, int tag, verdict *v)
 {
     if (t->local_rank)
-        return wr_receive(t, t->local[0], tag + TAG_REGION, v, sizeof *v);
+        return wr_receive(t, t->local[0], tag + WR_TAG_REGION, v, sizeof *v);
     int code = 0;
     for (int i = 1; !code && i < t->local_size; i++)
-        code = wr_send(t, t->local[i], tag + TAG_REGION, v, sizeof *v);
+        code = wr_send(t, t->local[i], tag + WR_TAG_REGION, v, sizeof *v);
     return code;
 }
 
@@ -243,11 +232,11 @@ static int spread(wr_transport *t, int tag, verdict *v)
 static int gather(wr_transport *t, int tag, verdict *v)
 {
     if (t->local_rank)
-        return wr_send(t, t->local[0], tag + TAG_REGION, v, sizeof *v);
+        return wr_send(t, t->local[0], tag + WR_TAG_REGION, v, sizeof *v);
     int code = 0;
     for (int i = 1; !code && i < t->local_size; i++) {
         verdict theirs;
-        code = wr_receive(t, t->local[i], tag + TAG_REGION, &theirs, sizeof theirs);
+        code = wr_receive(t, t->local[i], tag + WR_TAG_REGION, &theirs, sizeof theirs);
         if (!code && theirs.code && !v->code) {
             v->code = theirs.code;
             v->details = theirs.details;

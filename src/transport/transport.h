@@ -120,9 +120,28 @@ struct wr_transport {
     void *state;
 };
 
-/* Tags are the caller's from 0 on; a collective operation uses WR_TAG_SPAN of them. */
-enum { WR_TAG_SPAN = 16, WR_TAG_MAX = 32000 };
-enum { WR_TAG_EXCHANGE = 2 }; /* the first of a span that is not for agreement */
+/* A caller of collective operations has WR_TAG_SPAN tags, from a multiple of that on. Within them
+ * each kind of message has a tag of its own: none is taken for one of another kind. */
+enum {
+    WR_TAG_REDUCE, /* wr_reduce, wr_agree and the like */
+    WR_TAG_BROADCAST,
+    WR_TAG_EXCHANGE,                 /* those above serve agreement, the others exchange */
+    WR_TAG_SPARSE = WR_TAG_EXCHANGE, /* of even turns */
+    WR_TAG_SPARSE_ODD,
+    WR_TAG_SPARSE_REST,
+    WR_TAG_SPARSE_BARRIER,
+    WR_TAG_REGION,   /* opening shared memory */
+    WR_TAG_ANNOUNCE, /* an aggregator to its clients */
+    WR_TAG_READ,     /* data from an aggregator, */
+    WR_TAG_WRITE,    /* and to it */
+    WR_TAG_PARCELS,  /* a leader to the aggregators of its node */
+    WR_TAG_LANES,    /* a mailbox without shared memory; an all-to-all made of messages */
+    WR_TAG_KINDS,
+    WR_TAG_SPAN = 16,
+    WR_TAG_MAX = 32000,
+    WR_TAG_ALLTOALL = WR_TAG_MAX - WR_TAG_SPAN /* the last span: all-to-alls' own */
+};
+_Static_assert(WR_TAG_KINDS <= WR_TAG_SPAN, "a span has a tag for each kind");
 
 /* Fills in nodes and locals; used by the backends. numbers[0, size) holds each rank's node, the
  * rest of its WR_NUMBERS * size elements is filled here; ours from now on. */
