@@ -60,6 +60,7 @@ enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
 enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
+enum wr_policy { WR_POLICY_OTHER, WR_POLICY_BATCH, WR_POLICY_IDLE, WR_POLICY_FIFO };
 enum wr_fault {
     WR_FAULT_NONE,
     WR_FAULT_EIO,
@@ -76,14 +77,15 @@ typedef struct wr_tunables {
     wr_choice collective[2]; /* enum wr_switch, by direction */
     wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
-    wr_choice progress, progress_policy, mpi_threads;
-    wr_choice door;         /* 1: off */
-    wr_choice write_behind; /* 1: enabled */
-    wr_choice durable;      /* 1: enabled */
-    wr_choice sieve_unit;   /* enum wr_sieve_unit */
-    wr_choice direct;       /* enum wr_switch */
-    wr_choice fault;        /* enum wr_fault */
-    wr_choice log;          /* enum wr_log_level */
+    wr_choice progress, progress_policy; /* enum wr_progress_choice, wr_policy */
+    wr_choice mpi_threads;               /* 1: multiple */
+    wr_choice door;                      /* 1: off */
+    wr_choice write_behind;              /* 1: enabled */
+    wr_choice durable;                   /* 1: enabled */
+    wr_choice sieve_unit;                /* enum wr_sieve_unit */
+    wr_choice direct;                    /* enum wr_switch */
+    wr_choice fault;                     /* enum wr_fault */
+    wr_choice log;                       /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, realm_block, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map, write_behind_memory;

@@ -188,7 +188,10 @@ static int collect(wr_progress *p, enum wr_mover by, int count, wr_awaited *awai
 /* As the tunables say; where the system refuses, as before. */
 static void schedule(const wr_progress *p)
 {
-    static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO};
+    static const int policies[] = {[WR_POLICY_OTHER] = SCHED_OTHER,
+                                   [WR_POLICY_BATCH] = SCHED_BATCH,
+                                   [WR_POLICY_IDLE] = SCHED_IDLE,
+                                   [WR_POLICY_FIFO] = SCHED_FIFO};
     int policy = policies[p->policy];
     struct sched_param parameter = {.sched_priority =
                                         policy == SCHED_FIFO ? sched_get_priority_min(policy) : 0};

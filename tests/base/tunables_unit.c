@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/tunables.h"
 #include "check.h"
 
@@ -77,6 +78,66 @@ static void test_values(void)
     check_value("cb_buffer_size", "1073741824");
     CHECK(!wr_tunables_set(&t, "disks", "a:b"));
     check_value("disks", "a:b");
+}
+
+/* Words are in the order of the enum that the library compares with: `count` says that none is
+ * missing. */
+static void check_words(const char *name, const wr_choice *place, int count,
+                        const char *const *word)
+{
+    const wr_tunable *row = wr_tunable_table;
+    while (strcmp(row->name, name))
+        row++;
+    int words = 1;
+    for (const char *c = row->choices; *c; c++)
+        words += *c == '|';
+    CHECK_EQUAL(words, count);
+    for (int i = 0; i < count; i++) {
+        CHECK(!wr_tunables_set(&t, name, word[i]));
+        CHECK_EQUAL(place->which, i);
+    }
+}
+
+#define CHECK_WORDS(field, ...)                                                                    \
+    do {                                                                                           \
+        static const char *const words[] = {__VA_ARGS__};                                          \
+        check_words(#field, &t.field, sizeof words / sizeof *words, words);                        \
+    } while (0)
+
+static void test_words(void)
+{
+    static const char *const access[] = {[WR_ACCESS_AUTO] = "auto",
+                                         [WR_ACCESS_SIEVE] = "sieve",
+                                         [WR_ACCESS_LIST] = "list",
+                                         [WR_ACCESS_NAIVE] = "naive",
+                                         [WR_ACCESS_EXTENT] = "extent:1"};
+    wr_tunables_init(&t);
+    check_words("access_read", &t.access[WR_READ], 5, access);
+    check_words("access_write", &t.access[WR_WRITE], 5, access);
+    CHECK_WORDS(realms, [WR_REALMS_EVEN] = "even", [WR_REALMS_STATIC] = "static",
+                [WR_REALMS_CYCLIC] = "cyclic", [WR_REALMS_PERSISTENT] = "persistent",
+                [WR_REALMS_BALANCED] = "balanced", [WR_REALMS_DISKS] = "disks",
+                [WR_REALMS_CUSTOM] = "custom");
+    CHECK_WORDS(
+        exchange, [WR_EXCHANGE_AUTO] = "auto", [WR_EXCHANGE_SHM] = "shm", [WR_EXCHANGE_P2P] = "p2p",
+        [WR_EXCHANGE_ALLTOALL] = "alltoall", [WR_EXCHANGE_LEADERS] = "leaders");
+    CHECK_WORDS(overlap, [WR_OVERLAP_AUTO] = "auto", [WR_OVERLAP_NONE] = "none",
+                [WR_OVERLAP_IO] = "io", [WR_OVERLAP_ALL] = "all");
+    CHECK_WORDS(storage, [WR_STORAGE_AUTO] = "auto", [WR_STORAGE_POSIX] = "posix",
+                [WR_STORAGE_POOL] = "pool", [WR_STORAGE_URING] = "uring",
+                [WR_STORAGE_STRIPED] = "striped", [WR_STORAGE_MEM] = "mem");
+    CHECK_WORDS(direct, [WR_SWITCH_AUTO] = "auto", [WR_SWITCH_ALWAYS] = "always",
+                [WR_SWITCH_NEVER] = "never");
+    CHECK_WORDS(sieve_unit, [WR_SIEVE_BYTE] = "byte", [WR_SIEVE_COLUMN] = "column");
+    CHECK_WORDS(progress, [WR_PROGRESS_THREAD] = "thread", [WR_PROGRESS_POLL] = "poll");
+    CHECK_WORDS(progress_policy, [WR_POLICY_OTHER] = "other", [WR_POLICY_BATCH] = "batch",
+                [WR_POLICY_IDLE] = "idle", [WR_POLICY_FIFO] = "fifo");
+    CHECK_WORDS(fault, [WR_FAULT_NONE] = "none", [WR_FAULT_EIO] = "eio:1",
+                [WR_FAULT_ENOSPC] = "enospc:1", [WR_FAULT_EINTR] = "eintr:1",
+                [WR_FAULT_SHORT] = "short:1", [WR_FAULT_CORRUPT] = "corrupt:1",
+                [WR_FAULT_DELAY] = "delay:1", [WR_FAULT_BANDWIDTH] = "bandwidth:1");
+    CHECK_WORDS(log, [WR_LOG_NONE] = "none", [WR_LOG_ERROR] = "error", [WR_LOG_WARN] = "warning",
+                [WR_LOG_INFO] = "info", [WR_LOG_DEBUG] = "debug");
 }
 
 static void test_bad_values_change_nothing(void)
@@ -315,6 +376,7 @@ int main(void)
     test_defaults_parse_and_print();
     test_aliases_name_tunables();
     test_values();
+    test_words();
     test_bad_values_change_nothing();
     test_longest_text();
     test_shorter_text_after_longer();
