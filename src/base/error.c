@@ -8,24 +8,22 @@
 
 static _Thread_local weir_error last = {.rank = -1, .offset = -1};
 
-static const struct {
-    int code;
-    const char *name;
-} names[] = {
-    {WEIR_OK, "no error"},
-    {WEIR_EINVAL, "invalid argument"},
-    {WEIR_ENOMEM, "out of memory"},
-    {WEIR_EBUDGET, "memory budget exceeded"},
-    {WEIR_ERANGE, "number does not fit 64 bits"},
-    {WEIR_EFORMAT, "malformed data"},
-    {WEIR_ENOENT, "no such file or folder"},
-    {WEIR_EEXIST, "file exists"},
-    {WEIR_EACCESS, "permission denied"},
-    {WEIR_ENOSPC, "no space left"},
-    {WEIR_EIO, "transfer failed"},
-    {WEIR_ETRANSPORT, "exchange between ranks failed"},
-    {WEIR_EDISAGREE, "ranks disagree"},
-    {WEIR_EUNSUPPORTED, "not supported here"},
+/* By code, which is 0 or below. */
+static const char *const names[] = {
+    [-WEIR_OK] = "no error",
+    [-WEIR_EINVAL] = "invalid argument",
+    [-WEIR_ENOMEM] = "out of memory",
+    [-WEIR_EBUDGET] = "memory budget exceeded",
+    [-WEIR_ERANGE] = "number does not fit 64 bits",
+    [-WEIR_EFORMAT] = "malformed data",
+    [-WEIR_ENOENT] = "no such file or folder",
+    [-WEIR_EEXIST] = "file exists",
+    [-WEIR_EACCESS] = "permission denied",
+    [-WEIR_ENOSPC] = "no space left",
+    [-WEIR_EIO] = "transfer failed",
+    [-WEIR_ETRANSPORT] = "exchange between ranks failed",
+    [-WEIR_EDISAGREE] = "ranks disagree",
+    [-WEIR_EUNSUPPORTED] = "not supported here",
 };
 
 /* Any errno that is not listed is a failed transfer. */
@@ -44,10 +42,8 @@ static const struct {
 
 const char *weir_error_name(int code)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].code == code)
-            return names[i].name;
-    return "unknown error";
+    const int count = sizeof names / sizeof *names;
+    return code <= 0 && code > -count ? names[-code] : "unknown error";
 }
 
 const weir_error *weir_error_last(void)

@@ -49,7 +49,11 @@ static int write_all(int fd, const char *text, int64_t length)
 
 void wr_log_line(const wr_log *log, int level, const char *format, ...)
 {
-    static const char *const names[] = {"none", "error", "warning", "info", "debug"};
+    static const char *const names[] = {[WR_LOG_NONE] = "none",
+                                        [WR_LOG_ERROR] = "error",
+                                        [WR_LOG_WARN] = "warning",
+                                        [WR_LOG_INFO] = "info",
+                                        [WR_LOG_DEBUG] = "debug"};
     if (!log || level > log->level)
         return;
     char line[LINE];

@@ -149,10 +149,18 @@ DEFINE_CLASS(double_to_truth, d, i, TO_TRUTH)
 
 /* NULL: nothing is to be done. */
 static class_function *const class_functions[LOADED][CLASSES] = {
-    [SIGNED] = {NULL, signed_to_unsigned, signed_to_double, signed_to_single, signed_to_truth},
-    [UNSIGNED] = {unsigned_to_signed, NULL, unsigned_to_double, unsigned_to_single,
-                  unsigned_to_truth},
-    [DOUBLE] = {double_to_signed, double_to_unsigned, NULL, double_to_single, double_to_truth},
+    [SIGNED] = {[UNSIGNED] = signed_to_unsigned,
+                [DOUBLE] = signed_to_double,
+                [SINGLE] = signed_to_single,
+                [TRUTH] = signed_to_truth},
+    [UNSIGNED] = {[SIGNED] = unsigned_to_signed,
+                  [DOUBLE] = unsigned_to_double,
+                  [SINGLE] = unsigned_to_single,
+                  [TRUTH] = unsigned_to_truth},
+    [DOUBLE] = {[SIGNED] = double_to_signed,
+                [UNSIGNED] = double_to_unsigned,
+                [SINGLE] = double_to_single,
+                [TRUTH] = double_to_truth},
 };
 
 /* How real types are handled; the others have no entry. */

@@ -275,7 +275,11 @@ void EAF_Errmsg(int code, char *msg)
 
 void EAF_Print_stats(int fd)
 {
-    static const char *const names[KINDS] = {"write", "read", "awrite", "aread", "wait"};
+    static const char *const names[KINDS] = {[WRITE] = "write",
+                                             [READ] = "read",
+                                             [AWRITE] = "awrite",
+                                             [AREAD] = "aread",
+                                             [WAIT] = "wait"};
     double length = -1;
     eaf_file *f = get(fd);
     if (!f)
