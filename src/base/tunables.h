@@ -75,7 +75,6 @@ enum wr_fault {
 typedef struct wr_tunables {
     wr_choice access[2];     /* enum wr_access, by direction */
     wr_choice collective[2]; /* enum wr_switch, by direction */
-    wr_choice independent;   /* 1: promised never to happen */
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy; /* enum wr_progress_choice, wr_policy */
     wr_choice mpi_threads;               /* 1: multiple */
@@ -89,8 +88,8 @@ typedef struct wr_tunables {
     int64_t window, cb_buffer_size, overlap_memory, realm_align, realm_block, striping_unit;
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map, write_behind_memory;
-    int64_t aggregators, sieve_threshold, ranks_per_node, io_threads, io_depth, lock_wait,
-        progress_nice, regions_kept;
+    int64_t aggregators, ranks_per_node, io_threads, io_depth, lock_wait, progress_nice,
+        regions_kept;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
         trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT], costs_folder[WR_TUNABLE_TEXT];
 } wr_tunables;

@@ -26,8 +26,6 @@ const wr_tunable wr_tunable_table[] = {
      "whether ranks read together through aggregators"},
     {"collective_write", WR_CHOICE, AT(collective[WR_WRITE]), switches, 0, 0, "auto", "plan",
      "whether ranks write together through aggregators"},
-    {"independent", WR_CHOICE, AT(independent), "auto|never", 0, 0, "auto", "file",
-     "never: a promise that no rank accesses the file alone; nothing comes of it yet"},
     {"realms", WR_CHOICE, AT(realms), realms, 0, 0, "even", "plan",
      "how the file is divided among aggregators"},
     {"realm_align", WR_SIZE, AT(realm_align), "", 1, INT64_MAX, "1", "plan",
@@ -55,8 +53,6 @@ const wr_tunable wr_tunable_table[] = {
     {"sieve_unit", WR_CHOICE, AT(sieve_unit), "byte|column", 0, 0, "byte", "engine",
      "what an independent sieving access of an array takes with access=sieve: what lies between "
      "wanted bytes, or whole slices of the slowest dimension, from bound to bound"},
-    {"sieve_threshold", WR_COUNT, AT(sieve_threshold), "percent", 0, 100, "0", "plan",
-     "sieve only windows of which at least this share is wanted; 0: chosen by price"},
     {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
      "how data moves between ranks: shared region, point-to-point, all-to-all, messages of whole "
      "nodes"},
@@ -142,8 +138,6 @@ static const char *const alltoall_words[] = {"enable",    "alltoall", "disable",
 static const char *const realm_words[] = {"0",      "even", "aar",    "even", "-1",
                                           "static", "-2",   "custom", NULL};
 
-static const char *const independent_words[] = {"true", "never", "false", "auto", NULL};
-
 /* ROMIO has two keys for what `realms` says: whether they persist, and how they are cut. Either may
  * come first: realms that persist stay so, and a size of blocks is kept for when they do not. */
 static int set_persistence(wr_tunables *t, const char *word)
@@ -183,8 +177,6 @@ const wr_tunable_alias wr_tunable_aliases[] = {
     {"romio_cb_pfr", 1, {"realms"}, persistent_words, set_persistence},
     {"romio_cb_fr_type", 1, {"realms"}, realm_words, set_realm_type},
     {"romio_cb_fr_alignment", 1, {"realm_align"}, NULL, NULL},
-    {"romio_cb_ds_threshold", 1, {"sieve_threshold"}, NULL, NULL},
-    {"romio_no_indep_rw", 1, {"independent"}, independent_words, NULL},
     {"romio_cb_alltoall", 1, {"exchange"}, alltoall_words, NULL},
     {0},
 };
