@@ -75,7 +75,8 @@ void wr_member_name(const wr_set *set, int m, char out[WR_MEMBER_NAME])
     snprintf(out, WR_MEMBER_NAME, "%s-%d.npy", set->name, m);
 }
 
-int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room)
+/* Where member m is, in the set at `folder`. */
+static int member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room)
 {
     char disk[WR_PATH], name[WR_MEMBER_NAME];
     int code = wr_path_join(folder, set->disk[set->map[m]], disk, sizeof disk);
@@ -83,7 +84,8 @@ int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int6
     return code ? code : wr_path_join(disk, name, out, room);
 }
 
-void wr_member_describe(const wr_set *set, int m, wr_description *what)
+/* What it holds; `what` is the whole set's but for shape and bytes. */
+static void member_describe(const wr_set *set, int m, wr_description *what)
 {
     weir_distribution d = {{0}, {0}};
     *what = set->whole;
@@ -114,8 +116,8 @@ int wr_set_make_members(const wr_folder *in, const wr_set *set, const wr_owner *
     int code = 0;
     for (int m = rank; m < set->members && !code; m += ranks) {
         wr_description d;
-        wr_member_describe(set, m, &d);
-        code = wr_member_path("", set, m, path, sizeof path);
+        member_describe(set, m, &d);
+        code = member_path("", set, m, path, sizeof path);
         if (!code)
             code = wr_npy_make(in, path, &d, owner);
     }
@@ -127,7 +129,7 @@ int wr_set_sync_members(const wr_folder *in, const wr_set *set, int rank, int ra
     char path[WR_PATH];
     int code = 0;
     for (int m = rank; m < set->members && !code; m += ranks) {
-        code = wr_member_path("", set, m, path, sizeof path);
+        code = member_path("", set, m, path, sizeof path);
         if (!code)
             code = wr_folder_sync_file(in, path);
     }
@@ -180,12 +182,12 @@ static int check_member(const char *folder, const wr_set *set, int m, wr_descrip
 {
     char path[WR_PATH];
     wr_description wanted;
-    int code = wr_member_path(folder, set, m, path, sizeof path);
+    int code = member_path(folder, set, m, path, sizeof path);
     if (!code)
         code = wr_npy_look(path, found);
     if (code)
         return code;
-    wr_member_describe(set, m, &wanted);
+    member_describe(set, m, &wanted);
     if (!is_alike(found, &wanted))
         code = wr_fail(WEIR_EFORMAT, "this is not local array %d of %s: type or shape differ", m,
                        folder);
@@ -215,8 +217,8 @@ int wr_set_members(const char *folder, const wr_set *set, const int64_t *skip, w
     start[0] = 0;
     for (int m = 0; m < set->members && !code; m++) {
         wr_description d;
-        wr_member_describe(set, m, &d);
-        code = wr_member_path(folder, set, m, path, sizeof path);
+        member_describe(set, m, &d);
+        code = member_path(folder, set, m, path, sizeof path);
         char *kept = code ? NULL : wr_arena_alloc(memory, (int64_t)strlen(path) + 1);
         if (!kept)
             return code ? code : WEIR_ENOMEM;

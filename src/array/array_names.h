@@ -20,13 +20,9 @@ int wr_npy_make(const wr_folder *in, const char *name, const wr_description *wha
 /* The description of a set, in its folder. */
 #define WR_SET_FILE "array.json"
 
-/* What member m is called, and where it is, in the set at `folder`. */
+/* What member m is called. */
 enum { WR_MEMBER_NAME = WR_SET_NAME + 24 };
 void wr_member_name(const wr_set *set, int m, char out[WR_MEMBER_NAME]);
-int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room);
-
-/* What each member holds; `what` is the whole set's but for shape and bytes. */
-void wr_member_describe(const wr_set *set, int m, wr_description *what);
 
 /* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0
  * makes the description and the disks' folders, in a folder that is there, and goes first;

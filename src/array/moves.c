@@ -89,7 +89,8 @@ int wr_move_prepare(wr_move *m, wr_mapping *mapping, int type, const void *base)
     return 0;
 }
 
-wr_access_request wr_move_request(wr_move *m)
+/* What the file is asked for. */
+static wr_access_request request_of(wr_move *m)
 {
     wr_access_request a =
         wr_request_of(m->direction, m->mapping.pair.file, m->mapping.pair.memory, m->base);
@@ -108,7 +109,9 @@ wr_access_request wr_move_request(wr_move *m)
     return a;
 }
 
-int wr_move_finish(wr_move *m, int code)
+/* Brings what was read to its place, and releases everything; returns `code`, or what else came of
+ * it. */
+static int finish(wr_move *m, int code)
 {
     if (m->direction == WR_WRITE) {
         if (wr_write_spoils(code))
@@ -133,13 +136,13 @@ int wr_move_finish(wr_move *m, int code)
 int wr_move_run(wr_move *m, const wr_known *known, int code)
 {
     int64_t count;
-    wr_access_request a = wr_move_request(m);
+    wr_access_request a = request_of(m);
     a.known = known;
     if (!code && !m->together && m->direction == WR_READ && m->array->cache)
         code = wr_block_cache_read(m->array, &a);
     else
         code = wr_file_access(m->array->file, &a, m->together, code, &count);
-    return wr_move_finish(m, code);
+    return finish(m, code);
 }
 
 static int after_move(void *user, int code, int64_t *count)
@@ -147,7 +150,7 @@ static int after_move(void *user, int code, int64_t *count)
     (void)count;
     wr_move *m = user;
     weir_array *array = m->array;
-    code = wr_move_finish(m, code);
+    code = finish(m, code);
     wr_free(m);
     wr_array_leave(array);
     return code;
@@ -171,7 +174,7 @@ int wr_move_start(const wr_move *m, int code, weir_request **out)
         failed.mapping.pair = (wr_pair){0}; /* nothing moves, but it must take part */
         code = WEIR_ENOMEM;
     }
-    wr_access_request a = wr_move_request(kept ? kept : &failed);
+    wr_access_request a = request_of(kept ? kept : &failed);
     wr_start how = {.together = m->together, .form = out ? WR_NONBLOCKING : WR_SPLIT, .code = code};
     if (kept)
         how.after = (wr_after){after_move, kept};
@@ -181,7 +184,7 @@ int wr_move_start(const wr_move *m, int code, weir_request **out)
         return after_move(kept, started, NULL);
     if (!kept) {
         failed.mapping.pair = m->mapping.pair;
-        wr_move_finish(&failed, WEIR_ENOMEM);
+        finish(&failed, WEIR_ENOMEM);
     }
     return started;
 }
@@ -204,7 +207,7 @@ static int run(weir_array *array, const weir_array_section *s, const void *base,
     int code = make_move(array, s, base, &m);
     if (code && !m.together) {
         wr_error_note_file(array->path, -1);
-        return wr_move_finish(&m, code);
+        return finish(&m, code);
     }
     return wr_move_run(&m, NULL, code);
 }
@@ -215,7 +218,7 @@ int wr_array_start(weir_array *array, const weir_array_section *s, const void *b
     int code = make_move(array, s, base, &m);
     if (code && !m.together) {
         wr_error_note_file(array->path, -1);
-        return wr_move_finish(&m, code);
+        return finish(&m, code);
     }
     return wr_move_start(&m, code, out);
 }

@@ -21,13 +21,6 @@ typedef struct wr_move {
 /* Takes over the mapping, also on failure; writes are staged. */
 int wr_move_prepare(wr_move *move, wr_mapping *mapping, int type, const void *base);
 
-/* What the file is asked for. */
-wr_access_request wr_move_request(wr_move *move);
-
-/* Brings what was read to its place, and releases everything; returns `code`, or what else came of
- * it. */
-int wr_move_finish(wr_move *move, int code);
-
 /* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
 int wr_move_run(wr_move *move, const wr_known *known, int code);
 

@@ -70,7 +70,8 @@ bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
     return true;
 }
 
-bool wr_map_holds(const wr_map *m, int64_t lo, int64_t hi)
+/* Whether all pages of [lo, hi) are held. */
+static bool holds(const wr_map *m, int64_t lo, int64_t hi)
 {
     const int64_t end = wr_div_ceil(hi, WR_MAP_PAGE);
     for (int64_t page = lo / WR_MAP_PAGE; page < end; page = wr_round_down(page, BITS) + BITS) {
@@ -84,7 +85,7 @@ bool wr_map_holds(const wr_map *m, int64_t lo, int64_t hi)
 bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
 {
     const int64_t first = lo / WR_MAP_PAGE, end = wr_div_ceil(hi, WR_MAP_PAGE);
-    if (wr_map_holds(m, lo, hi))
+    if (holds(m, lo, hi))
         return true;
     int failed;
     do

@@ -22,9 +22,6 @@ enum { WR_MAP_PAGE = 4096 };
 /* Makes sure that bytes below `hi` can be asked for; false where that is not possible. */
 bool wr_map_reach(wr_map *map, const wr_storage *s, int64_t hi);
 
-/* Whether all pages of [lo, hi) are held. */
-bool wr_map_holds(const wr_map *map, int64_t lo, int64_t hi);
-
 /* Reads what of [lo, hi) is not there yet, and holds it; false if a page cannot be read. */
 bool wr_map_hold(wr_map *map, int64_t lo, int64_t hi);
 

@@ -160,16 +160,6 @@ static inline void wr_transport_count(wr_transport *t, int to, int tag, int64_t 
     atomic_fetch_add_explicit(&sum->bytes, bytes, memory_order_relaxed);
 }
 
-/* Likewise a lane; `first` of those of its rank. */
-static inline void wr_transport_count_lane(wr_transport *t, const wr_lane *lane, bool first)
-{
-    if (t->node_of[lane->rank] == t->node)
-        return;
-    wr_traffic *sum = &t->traffic[WR_TO_EXCHANGE];
-    atomic_fetch_add_explicit(&sum->messages, first, memory_order_relaxed);
-    atomic_fetch_add_explicit(&sum->bytes, lane->run * lane->count, memory_order_relaxed);
-}
-
 /* How to wait for a word in a region. `may_poke`: this thread may call MPI. */
 wr_waiter wr_transport_waiter(wr_transport *t, bool may_poke);
 
