@@ -50,6 +50,7 @@ static weir_array *new_array(wr_world *world, const char *path)
 
 void wr_array_leave(weir_array *a)
 {
+    /* releases what this user did, and acquires what the others did: the last one frees it all */
     if (!a || atomic_fetch_sub(&a->users, 1) > 1)
         return;
     wr_block_cache_free(a->cache);

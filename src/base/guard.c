@@ -1,4 +1,6 @@
-/* A handler for SIGBUS that knows its own. */
+/* One SIGBUS handler for the process. A thread that runs guarded code leaves an address range and a
+ * way out in a thread-local pointer; the handler jumps there if the fault lies in the range, and
+ * hands any other signal to the handler that was there before. */
 #include "base/guard.h"
 
 #include <pthread.h>
@@ -49,6 +51,8 @@ static void set_handler(void)
                              .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK},
                      old;
     sigemptyset(&ours.sa_mask);
+    /* our handler reads `before`, and may run as soon as it is set: so that is filled in first, and
+     * again, in case another thread of the program set a handler in between */
     if (sigaction(SIGBUS, NULL, &before) || sigaction(SIGBUS, &ours, &old)) {
         atomic_store(&state, GIVEN_UP);
         return;
@@ -61,7 +65,7 @@ static void set_handler(void)
 static bool is_guarded(void)
 {
     struct sigaction now;
-    if (atomic_load(&state) == NEVER_SET) {
+    if (atomic_load(&state) == NEVER_SET) { /* asked again under the lock: one thread sets it */
         pthread_mutex_lock(&lock);
         if (atomic_load(&state) == NEVER_SET)
             set_handler();

@@ -45,7 +45,7 @@ void wr_alloc_share(wr_meter *meter);
 /* Shared by threads. Invariant I2: 0 <= used <= limit at all times. */
 typedef struct wr_budget {
     int64_t limit;
-    _Atomic int64_t used;
+    _Atomic int64_t used; /* counted only: nothing is handed over by it */
     _Atomic int64_t peak;
 } wr_budget;
 

@@ -1,4 +1,6 @@
-/* Tasks by the contexts of the C library. */
+/* Tasks by the contexts of the C library (swapcontext): the task has a stack of its own, its mover
+ * the thread's. Nothing here is atomic: a task goes from one mover to the next under a lock of
+ * theirs. */
 #include "base/task.h"
 
 #include <signal.h>

@@ -30,6 +30,7 @@ static struct timespec duration(int64_t microseconds)
                              .tv_nsec = microseconds % 1000000 * 1000};
 }
 
+/* Counts itself before the kernel compares the value: pairs with wr_word_wake. */
 static void futex_wait(wr_word *word, uint32_t seen, const struct timespec *limit)
 {
     atomic_fetch_add(&word->sleepers, 1);
@@ -81,8 +82,9 @@ uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
     return now;
 }
 
-/* The kernel compares the value after the sleeper has counted itself, and we look at the count
- * after changing the value: one of the two notices the other. */
+/* A sleeper counts itself, then the kernel compares the value; we change the value, then look at
+ * the count. The fence keeps our two steps in this order, so one side notices the other and no wake
+ * is lost. Pairs with the counting in futex_wait and sleep_on_any. */
 void wr_word_wake(wr_word *word)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -120,7 +122,7 @@ static bool sleep_on_any(int count, const wr_awaited *awaited, int64_t microseco
     int64_t ns = until.tv_nsec + microseconds % 1000000 * 1000;
     until.tv_sec += microseconds / 1000000 + ns / 1000000000;
     until.tv_nsec = ns % 1000000000;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) { /* counted before the kernel compares: as in futex_wait */
         words[i].value = awaited[i].seen;
         words[i].address = (uintptr_t)&awaited[i].word->value;
         words[i].flags = WORD_OF_32_BITS;

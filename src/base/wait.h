@@ -25,16 +25,18 @@ typedef struct wr_waiter {
     void *user;
 } wr_waiter;
 
+/* Acquires what was written before the wr_word_set or wr_word_add that put the value there. */
 static inline uint32_t wr_word_get(const wr_word *word)
 {
     return atomic_load_explicit(&word->value, memory_order_acquire);
 }
 
-/* Changes the word and wakes everyone who waits for it. What was written before is visible to who
- * sees the new value. */
+/* Changes the word and wakes everyone who waits for it. Releases what was written before to whoever
+ * sees the new value by wr_word_get or wr_wait. */
 void wr_word_set(wr_word *word, uint32_t value);
 
-/* Adds to the word, without waking; returns what it was. */
+/* Adds to the word, without waking; returns what it was. Acquires and releases: whoever adds last
+ * sees what those before it wrote before they added, as in a barrier. */
 static inline uint32_t wr_word_add(wr_word *word, uint32_t by)
 {
     return atomic_fetch_add_explicit(&word->value, by, memory_order_acq_rel);

@@ -124,7 +124,7 @@ static void *serve(void *user)
             work(p, &w->lane, &part);
             continue;
         }
-        uint32_t seen = wr_word_get(&w->call);
+        uint32_t seen = wr_word_get(&w->call); /* before it is in the list: no call is missed */
         w->next = p->idle;
         p->idle = w;
         pthread_mutex_unlock(&p->mutex);
@@ -225,7 +225,7 @@ static wr_transfer *reap(wr_storage *s, bool wait)
         }
         if (!wait)
             break;
-        uint32_t seen = wr_word_get(&p->finished);
+        uint32_t seen = wr_word_get(&p->finished); /* with the mutex: work() rings with it, too */
         pthread_mutex_unlock(&p->mutex);
         wr_wait(&p->finished, seen, &sleeper);
         pthread_mutex_lock(&p->mutex);

@@ -582,7 +582,7 @@ int wr_lane_finish(wr_lane *lane, const wr_transfer *t, int64_t at, const wr_pie
         return 0;
     if (result != -EINVAL || piece->fd != lane->fd->direct)
         return (int)-result;
-    if (!atomic_exchange(&lane->fd->refused, true))
+    if (!atomic_exchange(&lane->fd->refused, true)) /* of several lanes the first says so */
         wr_log_line(lane->storage->log, WR_LOG_WARN, "%s: direct access refused, not used",
                     lane->storage->path);
     return EAGAIN;

@@ -299,6 +299,7 @@ typedef struct member {
 static void *run_member(void *user)
 {
     member *m = user;
+    /* acquires all members' transports, which were made before the gate was set */
     if (wr_wait(&hub_of(m->t)->gate, CLOSED, &(wr_waiter){0}) == OPEN)
         m->body(m->t, m->user);
     return NULL;

@@ -154,6 +154,7 @@ static inline void wr_transport_count(wr_transport *t, int to, int tag, int64_t 
 {
     if (t->node_of[to] == t->node)
         return;
+    /* relaxed: figures, read once all is quiet */
     wr_traffic *sum =
         &t->traffic[tag % WR_TAG_SPAN < WR_TAG_EXCHANGE ? WR_TO_AGREE : WR_TO_EXCHANGE];
     atomic_fetch_add_explicit(&sum->messages, 1, memory_order_relaxed);

@@ -23,7 +23,9 @@ static const wr_datarep standard[] = {{.name = "native"},
                                        .decode = wr_external32_decode}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static wr_datarep *_Atomic registered; /* only ever added to */
+/* Only ever added to, under the lock, and walked without: an entry is whole before the pointer to
+ * it is stored. */
+static wr_datarep *_Atomic registered;
 
 const wr_datarep *wr_datarep_native(void)
 {

@@ -449,7 +449,7 @@ static void keep_named(MPI_Datatype type, wr_type *known)
     while (table[k % TABLE].known)
         k++;
     table[k % TABLE].type = type;
-    table[k % TABLE].known = known;
+    table[k % TABLE].known = known; /* last: find_named looks without the lock */
 }
 
 /* With the lock held. */

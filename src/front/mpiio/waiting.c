@@ -57,6 +57,7 @@ static const functions *theirs(void)
 /* Ours, or NULL, also where there are none at all. */
 static wr_token *ours(MPI_Request handle)
 {
+    /* relaxed is enough: a caller got its handle from a call that had counted it by then */
     if (!atomic_load_explicit(&wr_tokens_alive, memory_order_relaxed))
         return NULL;
     return wr_token_find(handle);

@@ -36,7 +36,7 @@ static const char *const names[] = {WR_NAMES(MPI_NAME, PLAIN_NAME, PLAIN_NAME)};
  * library serves: then a tool that wraps MPI_ names has its turn. */
 enum { PMPI, MPI, KINDS };
 static call *functions[KINDS][NAMES];
-static _Atomic int chosen; /* 1 once they are there */
+static _Atomic int chosen; /* 1 once they are there: stored last, by choose() */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Why the MPI library serves files itself, to be said when there is one; or NULL. */
@@ -173,6 +173,7 @@ static void choose(void)
         functions[PMPI][NUMBER_File_open] = open_pmpi;
         functions[MPI][NUMBER_File_open] = open_mpi;
     }
+    /* releases the table to function(), which looks without a lock */
     atomic_store_explicit(&chosen, 1, memory_order_release);
 }
 
