@@ -1,6 +1,5 @@
 /* Tasks by the contexts of the C library (swapcontext): the task has a stack of its own, its mover
- * the thread's. Nothing here is atomic: a task goes from one mover to the next under a lock of
- * theirs. */
+ * the thread's. Nothing here is atomic: a task changes movers under a lock of theirs only. */
 #include "base/task.h"
 
 #include <signal.h>
