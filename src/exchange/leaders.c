@@ -252,7 +252,9 @@ static int64_t write_bill(leaders *l, const wr_announcement *g)
 static void set_up(leaders *l, int from, const wr_announcement *g)
 {
     wr_slot *slot = slot_of(l);
-    /* who is still to look at the bill before must not take this one for it */
+    /* A rank that still looks at the bill before must not take this one for it: a negative turn
+     * says that it changes. The fence keeps it before the stores below, and pairs with the acquire
+     * fence in attend(). */
     atomic_store_explicit(&slot->number, -l->shown, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&slot->expected, write_bill(l, g), memory_order_relaxed);
@@ -277,6 +279,7 @@ static void show(leaders *l)
 {
     const bill *b = bill_of(l);
     l->state = SHOWN;
+    /* releases the bill and, when reading, the stage to the load in attend() */
     atomic_store_explicit(&slot_of(l)->number, ++l->shown, memory_order_release);
     for (int i = 0; i < l->t->local_size; i++)
         if (i != l->t->local_rank && atomic_load_explicit(&b->place[i], memory_order_relaxed) >= 0)
@@ -302,6 +305,7 @@ static bool finish(leaders *l)
 static bool pass_stage(leaders *l)
 {
     wr_slot *slot = slot_of(l);
+    /* acquires what the clients put on the stage: pairs with the addition in attend() */
     if (atomic_load_explicit(&slot->acknowledged, memory_order_acquire) != slot->expected)
         return false;
     l->state = FREE;
@@ -320,6 +324,7 @@ static bool conclude(leaders *l)
     if (l->expected > 0 || l->over)
         return false;
     l->over = true;
+    /* pairs with the load in attend() */
     atomic_store_explicit(&wr_node_windows_ring(l->node_windows, 0)->windows, 1,
                           memory_order_release);
     for (int i = 1; i < l->t->local_size; i++)
@@ -373,6 +378,7 @@ static bool attend(leaders *l)
     l->left -=
         wr_access_pack(l->call->a, l->service.realms[b->realm], stage_of(l) + place, b->lo, b->hi);
     int64_t expected = atomic_load_explicit(&slot->expected, memory_order_relaxed);
+    /* releases this rank's part of the stage to pass_stage() */
     if (atomic_fetch_add_explicit(&slot->acknowledged, 1, memory_order_acq_rel) + 1 == expected)
         wr_word_signal(wr_node_windows_wakeup(l->node_windows, 0));
     return true;

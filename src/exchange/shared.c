@@ -82,7 +82,9 @@ static void publish(shared *s)
     const wr_window *w = &round->window;
     wr_slot *slot = &ring_of(s, s->call->ring)->slot[which];
     s->call->outcome.stop = wr_min(s->call->outcome.stop, round->valid);
-    /* who is still to look at the window before must not take this one's ranks for that one's */
+    /* A rank that still looks at the window before must not take this one's fields for that one's:
+     * a negative turn says that they change. The fence keeps it before the stores below; it pairs
+     * with the acquire fence in visit(), which looks at the turn again after reading them. */
     int64_t before = atomic_load_explicit(&slot->number, memory_order_relaxed);
     atomic_store_explicit(&slot->number, -before, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
@@ -100,6 +102,7 @@ static void publish(shared *s)
         clients = 0;
     }
     atomic_store_explicit(&slot->expected, clients, memory_order_relaxed);
+    /* releases the fields above, the cover and, when reading, the data to the load in visit() */
     atomic_store_explicit(&slot->number, ++s->opened, memory_order_release);
     s->round[which].state = OPEN;
     wake_clients(s, slot);
@@ -109,6 +112,7 @@ static void publish(shared *s)
 static void conclude(shared *s)
 {
     s->last = true;
+    /* pairs with the first load in visit() */
     atomic_store_explicit(&ring_of(s, s->call->ring)->windows, s->opened + 1, memory_order_release);
     for (int i = 0; i < s->t->local_size; i++)
         if (i != s->t->local_rank)
@@ -184,6 +188,7 @@ static bool close_windows(shared *s)
         if (s->round[which].state != OPEN)
             continue;
         wr_slot *slot = &ring_of(s, s->call->ring)->slot[which];
+        /* acquires what the clients copied: pairs with the addition in take_part() */
         if (atomic_load_explicit(&slot->acknowledged, memory_order_acquire) == slot->expected)
             busy = close_window(s, which) || busy;
     }
@@ -249,6 +254,7 @@ static bool take_part(const shared *s, int ring, int which)
 {
     wr_slot *slot = &ring_of(s, ring)->slot[which];
     int64_t lo = slot->lo, hi = slot->hi;
+    /* acquires the copies of the ranks before this one: pairs with the addition below */
     if (slot->ordered && atomic_load_explicit(&slot->next, memory_order_acquire) !=
                              place_in_order(slot, s->t->local_rank))
         return false;
@@ -259,6 +265,8 @@ static bool take_part(const shared *s, int ring, int which)
         atomic_fetch_add_explicit(&slot->next, 1, memory_order_release);
         wake_next(s, slot);
     }
+    /* releases this rank's copy to close_windows(); after it the slot may show another window, so
+     * what is needed of it is read before */
     int64_t expected = slot->expected;
     int owner = wr_call_ring_rank(s->call, ring);
     if (atomic_fetch_add_explicit(&slot->acknowledged, 1, memory_order_acq_rel) + 1 == expected &&

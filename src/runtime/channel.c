@@ -180,7 +180,8 @@ static void exchange_by_messages(wr_channel *c, int64_t bytes)
     c->lost = code;
 }
 
-/* The last to arrive lets the others go on. */
+/* The last to arrive lets the others go on. It acquires what all wrote before (wr_word_add) and
+ * releases it to them with the generation (wr_word_set, wr_wait). */
 void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
 {
     wr_barrier *b = c->barrier;
@@ -191,6 +192,7 @@ void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
     uint32_t size = (uint32_t)c->world->transport->local_size;
     uint32_t generation = wr_word_get(&b->generation);
     if (wr_word_add(&b->arrived, 1) + 1 == size) {
+        /* relaxed: nobody adds again before it sees the new generation, which releases this */
         atomic_store_explicit(&b->arrived.value, 0, memory_order_relaxed);
         wr_word_set(&b->generation, generation + 1);
     } else {

@@ -117,6 +117,7 @@ bool wr_progress_told(wr_progress *p, const wr_word *word)
 {
     if (!wr_word_get(word))
         return false;
+    /* whoever set it may not have let go of the lock: once we have had that, it looks no more */
     pthread_mutex_lock(&p->lock);
     pthread_mutex_unlock(&p->lock);
     return true;
@@ -147,7 +148,7 @@ static bool move_all(wr_progress *p, enum wr_mover by)
             continue;
         uint32_t seen;
         busy = busy || (wr_task_awaits(e->task, &seen) && !wr_task_patience(e->task));
-        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_unlock(&p->lock); /* a task changes movers with the lock held only */
         bool over = wr_task_move(e->task);
         pthread_mutex_lock(&p->lock);
         next = e->next;
