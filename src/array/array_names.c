@@ -1,4 +1,5 @@
-/* Files and folders of arrays. */
+/* The files of an array, made, checked and synced: one .npy file, or for a local-array set a folder
+ * with array.json and one .npy file per member. Ranks share the members out among themselves. */
 #include "array/array_names.h"
 
 #include <stdio.h>

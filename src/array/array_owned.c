@@ -1,4 +1,5 @@
-/* Whose files are whose. */
+/* What is removed when an array is replaced or deleted. Everything is looked at before anything is
+ * removed: what is not provably the array's own makes the call fail, and stays. */
 #include "array/array_owned.h"
 
 #include <dirent.h>

@@ -1,4 +1,6 @@
-/* Names of arrays: what has one, what gets one. */
+/* A new array is written under an invented name beside its own, and exchanges names when it is
+ * whole; what had the name before is removed last. Where the file system can exchange two names
+ * there is always a whole array of that name. */
 #include "array/array_site.h"
 
 #include <errno.h>

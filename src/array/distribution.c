@@ -1,4 +1,5 @@
-/* Block, cyclic and block-cyclic distributions. */
+/* Block, cyclic and block-cyclic distributions: a block size and a grid per dimension give, for
+ * each place of the grid, an axis of the indices it has. */
 #include "array/distribution.h"
 
 #include "base/arith.h"

@@ -1,4 +1,5 @@
-/* Sections become axes, axes become patterns. */
+/* Sections become axes, one per dimension; axes become a pair of patterns. Lists of indices are
+ * sorted for the file, and repeated indices become copies in memory after reading. */
 #include "array/mapping.h"
 
 #include <stdlib.h>

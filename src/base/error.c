@@ -1,4 +1,5 @@
-/* Error codes and the details that go with them, one record per thread. */
+/* Error codes, their names, and one record of details per thread: a failure overwrites the one
+ * before. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Limits of the system. */
+/* RLIMIT_FSIZE as one number, asked anew each time: a program may change it. */
 #include "base/limit.h"
 
 #include <sys/resource.h>

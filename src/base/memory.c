@@ -1,4 +1,5 @@
-/* Allocation, budgets, arenas. */
+/* All allocation in one place, with a counter that tests use to make the k-th one fail. Budgets are
+ * counters changed by compare-and-exchange, so that two threads never take the same bytes. */
 #include "base/memory.h"
 
 #include <stdbool.h>

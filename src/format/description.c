@@ -1,4 +1,4 @@
-/* Soundness of a description. */
+/* A description is checked here before anybody multiplies its sizes. */
 #include "format/description.h"
 
 #include "base/arith.h"

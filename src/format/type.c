@@ -1,4 +1,4 @@
-/* The table of element types. */
+/* Element types: names and sizes, by number. */
 #include "weir/type.h"
 
 #include <string.h>

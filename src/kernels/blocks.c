@@ -1,4 +1,5 @@
-/* Blocks dealt round-robin. */
+/* Blocks dealt round-robin: neighbours are found by their numbers, and a side of the halo is
+ * exchanged if the rank that has it works on it in the same step, otherwise read. */
 #include "kernels/blocks.h"
 
 #include "base/arith.h"

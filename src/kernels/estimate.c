@@ -1,4 +1,4 @@
-/* An operator's plan in words. */
+/* Lines about what an operator would do, appended to a fixed buffer and cut where that is full. */
 #include "kernels/estimate.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Filling an array with one value. */
+/* Filling an array with one value: a slab loop without inputs, whose buffer is filled by
+ * doubling. */
 #include <string.h>
 
 #include "base/arith.h"

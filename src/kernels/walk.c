@@ -1,4 +1,5 @@
-/* Operators that are one slab loop. */
+/* Operators that are one slab loop: checks, the estimate, the loop, and the agreement at its
+ * end. */
 #include "kernels/walk.h"
 
 #include "array/slabs.h"

@@ -1,4 +1,5 @@
-/* Beginning and ending of operators. */
+/* What every operator does at its beginning and end: defaults, accesses that are collective or
+ * direct as the caller says, one error for all ranks. */
 #include "kernels/work.h"
 
 #include "array/moves.h"

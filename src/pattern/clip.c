@@ -1,4 +1,5 @@
-/* A part of a pattern as a pattern of its own. */
+/* A part of a pattern as a pattern of its own: a clipped cursor hands out batches, each of which
+ * becomes a loop, and the builder joins what it can. */
 #include "base/error.h"
 #include "pattern/build.h"
 #include "pattern/cursor.h"

@@ -1,4 +1,5 @@
-/* Intersection of two patterns by leapfrogging cursors. */
+/* Intersection by leapfrogging: the cursor that is behind seeks to where the other stands, until
+ * both are in the same place. Equal strides are then compared batch by batch, not run by run. */
 #include "pattern/meet.h"
 
 #include "base/arith.h"

@@ -1,4 +1,5 @@
-/* Pack, unpack, copy between patterns. */
+/* Pack, unpack and copy. Cursors hand out batches; wr_copy_batch moves one with a loop chosen by
+ * the length of its runs, so that copies of small elements compile to loads and stores. */
 #include "pattern/pack.h"
 
 #include <string.h>

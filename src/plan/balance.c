@@ -1,4 +1,5 @@
-/* Balanced realms. */
+/* Balanced realms: each round narrows the range of offsets in which a cut can lie, as a search with
+ * many probes at a time does. Cuts that still lie in the same range share its probes. */
 #include "plan/balance.h"
 
 #include "base/arith.h"

@@ -1,4 +1,6 @@
-/* The walk over windows, and their covers. */
+/* The walk over the windows of a realm. A window begins at the next wanted byte and ends where its
+ * buffer is full; its cover is a clipped part of the realm (sieve) or a union of what is wanted
+ * (list), whichever the access method picks. */
 #include "plan/cover.h"
 
 #include "base/arith.h"

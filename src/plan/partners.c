@@ -1,4 +1,5 @@
-/* Partners. */
+/* Wants are sorted by their lower bounds, each with the furthest end so far: a binary search finds
+ * the first that can reach into a realm, a walk the others; those are then compared with it. */
 #include "plan/partners.h"
 
 #include <stdlib.h>

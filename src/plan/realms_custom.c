@@ -1,4 +1,5 @@
-/* Realms that the caller gives, as patterns. */
+/* Realms that the caller gives, as patterns: checked once to be apart, then repeated by their
+ * period over what is accessed. */
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"

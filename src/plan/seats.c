@@ -1,4 +1,4 @@
-/* Reading the text, entry by entry. */
+/* The text is read entry by entry for one host; nothing of it is kept. */
 #include "plan/seats.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
-/* Unions. */
+/* Unions of what ranks want in a window. Pieces of all ranks are merged in order and joined across
+ * small gaps; where there are too many to list, a bitmap of granules tells whether holes or overlap
+ * are left. */
 #include "plan/union.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Costs that are known: a table in memory, and a file for each entry. */
+/* Costs are looked up in a table of this process, then in a file of the user's cache folder;
+ * transfers that were timed by the way bring new ones. */
 #include "storage/costs.h"
 
 #include <errno.h>

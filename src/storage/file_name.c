@@ -1,4 +1,5 @@
-/* Names of open files. */
+/* A name is an open folder, a name in it, and the device and inode found there: before it is
+ * removed the file must still be the same one. */
 #include "storage/file_name.h"
 
 #include <errno.h>

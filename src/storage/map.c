@@ -1,4 +1,5 @@
-/* Mapped files. */
+/* A file is mapped as a whole. Pages are read in by MADV_POPULATE_READ, which fails where a touch
+ * would be a SIGBUS, and a bitmap remembers which are there. */
 #include "storage/map.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Prices by trying: small and large transfers, alone and two threads at a time. */
+/* Costs by measuring, where that is asked for: small and large transfers, by one thread and by two
+ * at a time, the fastest burst of each. */
 #include "storage/costs.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Which files of a joined storage are open. */
+/* Files of a joined storage, opened when first used and closed by least recent use, so that a set
+ * may have more members than a process may have descriptors. */
 #include "storage/members.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Paths, and what is done by them from where the process is. */
+/* The functions of folder.h for paths, which count from the working directory; and joining and
+ * splitting paths. */
 #include "storage/paths.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Descriptors and the pieces that go through them. */
+/* Opening descriptors, asking the system about them, locking, and cutting transfers into pieces
+ * that one system call can move: an aligned body past the cache, head and tail through it. */
 #include "storage/posix_fd.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Pieces of transfers on their way to several storages. */
+/* Each transfer is cut in file order, one piece at a time, until all slots for pieces are in use.
+ * Pieces come back in any order; parts.h finds out how far the transfer has come. */
 #include "storage/spread.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Parsing of brackets. */
+/* A recursive-descent parser for NumPy's basic indexing, with one list of indices; what NumPy would
+ * do differently is refused, not done otherwise. */
 #include "bracket.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Printing and parsing of elements. */
+/* Elements to text with as many digits as tell them apart, and back with range checks. */
 #include "element_text.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Endings of names and what they claim. */
+/* Endings of file names that other libraries use, so that an error can name the format. */
 #include "foreign.h"
 
 #include <stddef.h>

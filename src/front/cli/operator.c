@@ -1,4 +1,5 @@
-/* Running of operators. */
+/* Runs an operator: opens inputs, makes outputs, works, closes; after an error no half-made array
+ * is left. */
 #include "operator.h"
 
 #include <stdbool.h>

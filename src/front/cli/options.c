@@ -1,4 +1,5 @@
-/* Reading of options. */
+/* Options by table: each has a parser that stores into the subcommand's struct and returns what is
+ * wrong, or NULL. */
 #include "options.h"
 
 #include <ctype.h>

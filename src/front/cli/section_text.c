@@ -1,4 +1,5 @@
-/* Parsing of sections. */
+/* A recursive-descent parser for sections, in the papers' notation (1-based, inclusive, with p and
+ * P) and in NumPy's. */
 #include "section_text.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Opening and reading of sections. */
+/* Opens the array a text names, applies the brackets behind it, and reads boxes of the result. */
 #include "source.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Making of arrays. */
+/* Makes the array a subcommand was asked for, and ends it: published, or removed after an error. */
 #include "target.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Codes and sentences of EAF and SF. */
+/* Codes and sentences of EAF and SF: a table, and the reason of the latest failure. */
 #include "front/eaf/io_code.h"
 
 #include <stdbool.h>

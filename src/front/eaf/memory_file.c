@@ -1,4 +1,5 @@
-/* Files that are memory. */
+/* A file in memory. Its whole capacity is reserved at once: pages that are never touched cost
+ * nothing. */
 #include "front/eaf/memory_file.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Files of one process, on a communicator of its own. */
+/* Files of one process on MPI_COMM_SELF. An access that would overlap one under way waits for it
+ * first. */
 #include "front/eaf/own_file.h"
 
 #include <limits.h>

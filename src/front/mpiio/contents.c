@@ -1,4 +1,5 @@
-/* Asking MPI what a datatype was made from. */
+/* Asking MPI what a datatype was made from. MPI 4 has ints and counts in two lists, in an order
+ * that depends on the constructor; here they are put into the order of the arguments. */
 #include "front/mpiio/contents.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* MPI_Info to hints and back. */
+/* MPI_Info to hints and back. A pair counts if its key is ours or one that we know of ROMIO and its
+ * value makes sense; others are kept and have no effect, as MPI asks for. */
 #include <stdio.h>
 #include <string.h>
 

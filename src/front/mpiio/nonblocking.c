@@ -1,4 +1,5 @@
-/* Reading and writing by functions that leave a request. */
+/* All reads and writes that leave a request: one function, and a macro that lists the names of
+ * MPI. */
 #include "front/mpiio/order.h"
 #include "front/mpiio/tokens.h"
 

@@ -1,4 +1,5 @@
-/* Orders: checked, measured, and given their place. */
+/* From an MPI call's arguments to an access: checks, the pattern in memory, the place in the view;
+ * pointers move here, before anything is transferred. */
 #include "front/mpiio/order.h"
 
 #include "base/arith.h"

@@ -1,4 +1,4 @@
-/* Where the shared pointer stands. */
+/* Seeking the shared pointer is collective: ranks must agree, and rank 0 moves it for all. */
 #include "base/arith.h"
 #include "file/pointer.h"
 #include "front/mpiio/mpi_file.h"

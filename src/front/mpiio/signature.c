@@ -1,4 +1,5 @@
-/* Building signatures, and walking them. */
+/* Signatures are built bottom-up like patterns, equal neighbours joined, and walked by a stack of
+ * loops. */
 #include "front/mpiio/signature.h"
 
 #include "base/arith.h"

@@ -1,4 +1,5 @@
-/* Chunks, and who takes part in how many. */
+/* Transfers through staging. Blocking ones move in chunks; in a collective one every rank makes as
+ * many as the rank that needs most. */
 #include "front/mpiio/staging.h"
 
 #include "base/arith.h"

@@ -1,4 +1,5 @@
-/* The table of tokens, and requests that were given up. */
+/* A hash table from MPI's handle to our request, and a list of requests that the program freed
+ * before they were over. */
 #include "front/mpiio/tokens.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* Reading and writing by functions that block. */
+/* All blocking reads and writes: one function, and a macro that lists the names of MPI and what
+ * each of them means. */
 #include "front/mpiio/order.h"
 
 static int transfer(MPI_File fh, const wr_order *o, MPI_Status *status)

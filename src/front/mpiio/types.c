@@ -1,4 +1,6 @@
-/* Datatypes to patterns, and keeping them. */
+/* Datatypes to patterns: constructors are decoded recursively, one function for each kind. What
+ * came of a type is kept, for named types in a table, for derived ones as an attribute of the
+ * type. */
 #include "front/mpiio/types.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* File views, and where the individual pointer stands in them. */
+/* File views: the filetype, repeated from the displacement on, is one pattern; a position in the
+ * view is a data position of it, in etypes. */
 #include <string.h>
 
 #include "base/arith.h"
