@@ -128,23 +128,11 @@ static int check_list(const weir_array_section *s, int d, int64_t n)
     return 0;
 }
 
-static int check_order(const int *order, int dimensions)
-{
-    bool seen[WEIR_MAX_DIMENSIONS] = {false};
-    for (int i = 0; order && i < dimensions; i++) {
-        if (order[i] < 0 || order[i] >= dimensions || seen[order[i]])
-            return wr_fail(WEIR_EINVAL, "the order in memory is no permutation of the dimensions");
-        seen[order[i]] = true;
-    }
-    return 0;
-}
-
 static int set_layout(const weir_array_section *s, int dimensions, const int64_t *taken,
                       wr_layout *out)
 {
-    int code = check_order(s->order, dimensions);
-    if (code)
-        return code;
+    if (s->order && !wr_is_permutation(dimensions, s->order))
+        return wr_fail(WEIR_EINVAL, "the order in memory is no permutation of the dimensions");
     if (s->stride)
         memcpy(out->stride, s->stride, (size_t)dimensions * sizeof *s->stride);
     else if (!wr_layout_dense(out, dimensions, taken, s->order))

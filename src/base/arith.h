@@ -94,6 +94,18 @@ static inline wr_span wr_share(int64_t n, int64_t k, int64_t parts)
     return (wr_span){lo, lo + each + (k < more)};
 }
 
+/* Whether order[0, n) has each of 0 to n - 1 once; n <= 64. */
+static inline bool wr_is_permutation(int n, const int *order)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < n; i++) {
+        if (order[i] < 0 || order[i] >= n || (seen >> order[i] & 1))
+            return false;
+        seen |= UINT64_C(1) << order[i];
+    }
+    return true;
+}
+
 /* Greatest common divisor; of 0 and x it is x. Not negative if the arguments are not. */
 static inline int64_t wr_gcd(int64_t a, int64_t b)
 {

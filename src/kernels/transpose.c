@@ -128,7 +128,6 @@ static void run_step(turning *t, int64_t k)
 static int check(const turning *t)
 {
     const weir_array_info *from = &t->from->info, *to = &t->to->info;
-    bool seen[WEIR_MAX_DIMENSIONS] = {false};
     int code = wr_work_check(&t->work);
     if (!code)
         code = wr_array_check_pair(t->from, t->to);
@@ -137,15 +136,12 @@ static int check(const turning *t)
     if (t->from == t->to || from->dimensions != to->dimensions)
         return wr_fail(WEIR_EINVAL, "%s and %s differ in dimensions, or are the same",
                        t->from->path, t->to->path);
-    for (int d = 0; d < from->dimensions; d++) {
-        int axis = t->axes[d];
-        if (axis < 0 || axis >= from->dimensions || seen[axis])
-            return wr_fail(WEIR_EINVAL, "the axes are no permutation");
-        seen[axis] = true;
-        if (to->shape[d] != from->shape[axis])
+    if (!wr_is_permutation(from->dimensions, t->axes))
+        return wr_fail(WEIR_EINVAL, "the axes are no permutation");
+    for (int d = 0; d < from->dimensions; d++)
+        if (to->shape[d] != from->shape[t->axes[d]])
             return wr_fail(WEIR_EINVAL, "dimension %d of %s has %lld, not %lld", d, t->to->path,
-                           (long long)to->shape[d], (long long)from->shape[axis]);
-    }
+                           (long long)to->shape[d], (long long)from->shape[t->axes[d]]);
     return from->type == to->type ? 0 : wr_convert_check(from->type, to->type);
 }
 

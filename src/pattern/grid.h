@@ -15,7 +15,4 @@ typedef struct wr_grid {
 int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *shape,
                  const int *order);
 
-/* Copies `order` (NULL: 0 1 2 ...) into out if it is a permutation. */
-int wr_permutation(int dimensions, const int *order, int *out);
-
 #endif

@@ -5,17 +5,14 @@
 #include "pattern/build.h"
 #include "pattern/grid.h"
 
-int wr_permutation(int dimensions, const int *order, int *out)
+/* Copies `order` (NULL: 0 1 2 ...) into out if it is a permutation. */
+static int copy_order(int dimensions, const int *order, int *out)
 {
-    unsigned seen = 0;
-    for (int i = 0; i < dimensions; i++) {
-        int d = order ? order[i] : i;
-        if (d < 0 || d >= dimensions || (seen >> d & 1))
-            return wr_fail(WEIR_EINVAL, "order of dimensions: not a permutation of 0 to %d",
-                           dimensions - 1);
-        seen |= 1u << d;
-        out[i] = d;
-    }
+    if (order && !wr_is_permutation(dimensions, order))
+        return wr_fail(WEIR_EINVAL, "order of dimensions: not a permutation of 0 to %d",
+                       dimensions - 1);
+    for (int i = 0; i < dimensions; i++)
+        out[i] = order ? order[i] : i;
     return 0;
 }
 
@@ -30,7 +27,7 @@ int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *
     if (element <= 0 || element > WR_OFFSET_MAX)
         return wr_fail(WEIR_EINVAL, "array elements of %lld bytes", (long long)element);
     grid->dimensions = dimensions;
-    int code = wr_permutation(dimensions, order, grid->order);
+    int code = copy_order(dimensions, order, grid->order);
     if (code)
         return code;
     int64_t bytes = element;
@@ -118,8 +115,7 @@ int weir_pattern_section(const weir_section *section, weir_pattern **out)
     int code =
         wr_grid_init(&grid, section->dimensions, section->element, section->shape, section->order);
     if (!code)
-        code =
-            wr_permutation(section->dimensions, section->walk ? section->walk : grid.order, walk);
+        code = copy_order(section->dimensions, section->walk ? section->walk : grid.order, walk);
     bool empty = false;
     for (int d = 0; !code && d < section->dimensions; d++) {
         code = get_axis(section, d, &axes[d]);
