@@ -1,4 +1,5 @@
-/* Two messages at once, on a channel of their own. */
+/* A send and a receive started together, on a channel of their own, so that neither rank waits for
+ * the other to receive first. */
 #include "file/swap.h"
 
 #include "file/inside.h"
