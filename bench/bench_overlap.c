@@ -13,6 +13,7 @@
 
 #include "bench.h"
 #include "contest.h"
+#include "file/file.h"
 #include "weir/weir.h"
 
 enum { SIDE = 4096, PLAIN = 32 << 20, MESSAGE = 8 << 10, REPEAT = 5, REPEAT_FEW = 3 };
@@ -102,28 +103,23 @@ static void access_alone(void *user)
         check(MPI_File_seek(j->system, 0, MPI_SEEK_SET), "seek");
 }
 
-static void both_split(job *j)
+/* What MPI-IO's split collectives do; there are none of one rank alone. */
+static int begin(const job *j, weir_request **out)
 {
-    const weir_pattern *w = j->where, *m = j->memory;
-    if (j->write)
-        check(
-            (j->plain ? weir_file_write_begin : weir_file_write_all_begin)(j->file, w, m, j->data),
-            "begin");
-    else
-        check((j->plain ? weir_file_read_begin : weir_file_read_all_begin)(j->file, w, m, j->data),
-              "begin");
-    phase(j);
-    if (j->write)
-        check((j->plain ? weir_file_write_end : weir_file_write_all_end)(j->file, NULL), "end");
-    else
-        check((j->plain ? weir_file_read_end : weir_file_read_all_end)(j->file, NULL), "end");
+    wr_run_pattern nothing;
+    wr_access_request a =
+        wr_request_of(j->write ? WR_WRITE : WR_READ, j->where, j->memory, j->data);
+    wr_start how = {.together = true, .form = WR_SPLIT, .code = wr_file_complete(&a, &nothing)};
+    return wr_file_start(j->file, &a, &how, out);
 }
 
-static void both_nonblocking(job *j)
+static void both_by_request(job *j)
 {
     const weir_pattern *w = j->where, *m = j->memory;
     weir_request *request;
-    if (j->write)
+    if (j->form == SPLIT && !j->plain)
+        check(begin(j, &request), "begin");
+    else if (j->write)
         check(
             (j->plain ? weir_file_iwrite : weir_file_iwrite_all)(j->file, w, m, j->data, &request),
             "start");
@@ -167,10 +163,8 @@ static void both(void *user)
     job *j = user;
     switch (j->form) {
     case SPLIT:
-        both_split(j);
-        break;
     case NONBLOCKING:
-        both_nonblocking(j);
+        both_by_request(j);
         break;
     case SYSTEM_SPLIT:
         both_system_split(j);

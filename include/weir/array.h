@@ -141,20 +141,6 @@ WEIR_API int weir_array_iread(weir_array *array, const weir_array_section *secti
 WEIR_API int weir_array_iwrite(weir_array *array, const weir_array_section *section,
                                const void *base, weir_request **out);
 
-/* One at a time on an array, as in file.h. [collective; without _all: local] */
-WEIR_API int weir_array_read_all_begin(weir_array *array, const weir_array_section *section,
-                                       void *base);
-WEIR_API int weir_array_read_all_end(weir_array *array);
-WEIR_API int weir_array_write_all_begin(weir_array *array, const weir_array_section *section,
-                                        const void *base);
-WEIR_API int weir_array_write_all_end(weir_array *array);
-WEIR_API int weir_array_read_begin(weir_array *array, const weir_array_section *section,
-                                   void *base);
-WEIR_API int weir_array_read_end(weir_array *array);
-WEIR_API int weir_array_write_begin(weir_array *array, const weir_array_section *section,
-                                    const void *base);
-WEIR_API int weir_array_write_end(weir_array *array);
-
 /* Where every rank can say what any other wants, ranks tell each other nothing: `of` gives the
  * section of a rank, the same on all ranks, and returns 1, or 0 if that rank wants nothing. What
  * the section points to must stay until the next call of `of`. [collective] */

@@ -38,8 +38,7 @@ enum weir_mode {
 WEIR_API int weir_file_remove(const char *path);
 
 /* Waits for everything started on the file; requests are still to be waited for, to free them and
- * for their errors; of a split access that was not ended the error is returned here. The file is
- * not used after it, whatever it returns. [collective] */
+ * for their errors. The file is not used after it, whatever it returns. [collective] */
 WEIR_API int weir_file_close(weir_file *file);
 
 /* *count may be NULL. WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if
@@ -85,26 +84,10 @@ WEIR_API int weir_test(weir_request **request, int *over, int64_t *count);
  * given. */
 WEIR_API int weir_waitall(int number, weir_request **requests, int64_t *counts);
 
-/* Split forms: one at a time on a file; _begin may wait for other ranks, and so may _end, which
- * returns what the blocking call would have. What _begin itself returns is this rank's alone; then
- * there is nothing to end. [collective; without _all: local] */
-WEIR_API int weir_file_read_all_begin(weir_file *file, const weir_pattern *where,
-                                      const weir_pattern *memory, void *base);
-WEIR_API int weir_file_read_all_end(weir_file *file, int64_t *count);
-WEIR_API int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
-                                       const weir_pattern *memory, const void *base);
-WEIR_API int weir_file_write_all_end(weir_file *file, int64_t *count);
-WEIR_API int weir_file_read_begin(weir_file *file, const weir_pattern *where,
-                                  const weir_pattern *memory, void *base);
-WEIR_API int weir_file_read_end(weir_file *file, int64_t *count);
-WEIR_API int weir_file_write_begin(weir_file *file, const weir_pattern *where,
-                                   const weir_pattern *memory, const void *base);
-WEIR_API int weir_file_write_end(weir_file *file, int64_t *count);
-
 /* In atomic mode accesses of the file by the ranks that opened it together are as if one came after
  * the other, gaps within them included: a read sees all or nothing of a write, and what overlapping
  * writes leave is one writer's. A write is seen by all ranks once its call, or its wait, has
- * returned. Split and nonblocking collective accesses then count as one of each rank. At first the
+ * returned. Nonblocking collective accesses then count as one of each rank. At first the
  * mode is off. WEIR_EDISAGREE if ranks differ, and nothing changed. [collective] */
 WEIR_API int weir_file_set_atomic(weir_file *file, int atomic);
 

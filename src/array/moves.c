@@ -175,11 +175,10 @@ int wr_move_start(const wr_move *m, int code, weir_request **out)
         code = WEIR_ENOMEM;
     }
     wr_access_request a = request_of(kept ? kept : &failed);
-    wr_start how = {.together = m->together, .form = out ? WR_NONBLOCKING : WR_SPLIT, .code = code};
+    wr_start how = {.together = m->together, .form = WR_NONBLOCKING, .code = code};
     if (kept)
         how.after = (wr_after){after_move, kept};
-    int started = out ? wr_file_start(m->array->file, &a, &how, out)
-                      : wr_file_begin(m->array->file, &a, &how);
+    int started = wr_file_start(m->array->file, &a, &how, out);
     if (started && kept)
         return after_move(kept, started, NULL);
     if (!kept) {
@@ -270,45 +269,4 @@ int weir_array_iwrite(weir_array *array, const weir_array_section *section, cons
                       weir_request **out)
 {
     return wr_array_start(array, section, base, move_of(WR_WRITE, false), out);
-}
-
-int weir_array_read_all_begin(weir_array *array, const weir_array_section *section, void *base)
-{
-    return wr_array_start(array, section, base, move_of(WR_READ, true), NULL);
-}
-
-int weir_array_read_all_end(weir_array *array)
-{
-    return wr_file_end(array->file, WR_READ, true, NULL);
-}
-
-int weir_array_write_all_begin(weir_array *array, const weir_array_section *section,
-                               const void *base)
-{
-    return wr_array_start(array, section, base, move_of(WR_WRITE, true), NULL);
-}
-
-int weir_array_write_all_end(weir_array *array)
-{
-    return wr_file_end(array->file, WR_WRITE, true, NULL);
-}
-
-int weir_array_read_begin(weir_array *array, const weir_array_section *section, void *base)
-{
-    return wr_array_start(array, section, base, move_of(WR_READ, false), NULL);
-}
-
-int weir_array_read_end(weir_array *array)
-{
-    return wr_file_end(array->file, WR_READ, false, NULL);
-}
-
-int weir_array_write_begin(weir_array *array, const weir_array_section *section, const void *base)
-{
-    return wr_array_start(array, section, base, move_of(WR_WRITE, false), NULL);
-}
-
-int weir_array_write_end(weir_array *array)
-{
-    return wr_file_end(array->file, WR_WRITE, false, NULL);
 }

@@ -75,7 +75,7 @@ static bool is_brief(const wr_operation *op)
 
 static enum wr_mover choose(wr_operation *op)
 {
-    bool split = op->form == WR_SPLIT && op->together;
+    bool split = op->form == WR_SPLIT;
     op->away = may_overlap(op) && op->group->handle.tunables.progress.which == WR_PROGRESS_THREAD &&
                wr_progress_thread(&op->group->handle.world->process->progress);
     bool all = !split || op->group->handle.tunables.overlap.which == WR_OVERLAP_ALL;

@@ -234,8 +234,6 @@ static void evict(wr_world_user *world_user)
 
 static void discard(weir_file *f)
 {
-    if (f->split)
-        weir_wait(&f->split, NULL);
     wr_request_free(f->spare);
     wr_handle_release(&f->group.handle);
     pthread_mutex_destroy(&f->lock);
@@ -336,12 +334,8 @@ int weir_file_close(weir_file *file)
     wr_file_finish(file, false);
     wr_io_worker_stop(&file->group.handle);
     wr_lease_reaper_stop(&file->group.handle);
-    int lost = file->split ? weir_wait(&file->split, NULL) : 0; /* nobody will ask any more */
+    int lost = wr_write_behind_flush(&file->group.handle);
     weir_error error = *weir_error_last();
-    if (wr_write_behind_flush(&file->group.handle) && !lost) {
-        error = *weir_error_last();
-        lost = error.code;
-    }
     wr_channel_barrier(&file->group.channel, &waiter);
     wr_pointer_close(file);
     if (file->group.handle.world->transport->rank == 0)

@@ -90,17 +90,14 @@ int wr_file_check(const weir_file *file, const wr_access_request *a);
 int wr_file_access(weir_file *file, const wr_access_request *a, bool together, int code,
                    int64_t *count);
 
-/* The others: without waiting. `form` is WR_SPLIT or WR_NONBLOCKING. */
+/* The others. WR_NONBLOCKING: without waiting. WR_SPLIT: what MPI-IO's split collectives begin,
+ * which may wait for other ranks. */
 typedef struct wr_start {
     bool together;
     enum wr_form form;
     int code;       /* != 0: this rank cannot take part */
     wr_after after; /* only if there is a request then */
 } wr_start;
-
-/* A split access: begins what wr_file_start would; what ends it must be of its kind. */
-int wr_file_begin(weir_file *file, const wr_access_request *a, const wr_start *how);
-int wr_file_end(weir_file *file, enum wr_direction direction, bool together, int64_t *count);
 
 /* Memory, and a stack, for the request of a rank that has none when it must take part. */
 int wr_request_new_spare(weir_request **out);

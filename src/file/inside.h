@@ -24,7 +24,6 @@ struct weir_file {
     wr_world_user world_user; /* first: the world knows the file by it */
     wr_group group;           /* its world is NULL once MPI has ended */
     int mode;
-    weir_request *split;  /* begun, or NULL */
     pthread_mutex_t lock; /* of what follows */
     wr_pointer pointer;
     weir_request *requests; /* started, and not known to be over */

@@ -1,4 +1,4 @@
-/* Split and nonblocking forms: an access becomes a request, which owns copies of its patterns. */
+/* Forms that do not block: an access becomes a request, which owns copies of its patterns. */
 #include <string.h>
 
 #include "base/arith.h"
@@ -142,6 +142,8 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
         return refuse(f, WEIR_ENOMEM);
     r->after = how->after;
     enlist(f, r);
+    if (how->form == WR_SPLIT)
+        wr_operation_begun(&r->op);
     *out = r;
     return 0;
 }
@@ -246,37 +248,12 @@ void wr_file_finish(weir_file *f, bool ended)
 
 /* --- the public forms --- */
 
-int wr_file_begin(weir_file *f, const wr_access_request *a, const wr_start *how)
-{
-    if (f->split)
-        return refuse(f, wr_fail(WEIR_EINVAL, "another split access is under way"));
-    int code = wr_file_start(f, a, how, &f->split);
-    if (!code)
-        wr_operation_begun(&f->split->op);
-    return code;
-}
-
 static int start_whole(weir_file *f, wr_access_request a, bool together, weir_request **out)
 {
     wr_run_pattern nothing;
     wr_start how = {
         .together = together, .form = WR_NONBLOCKING, .code = wr_file_complete(&a, &nothing)};
     return wr_file_start(f, &a, &how, out);
-}
-
-static int begin(weir_file *f, wr_access_request a, bool together)
-{
-    wr_run_pattern nothing;
-    wr_start how = {.together = together, .form = WR_SPLIT, .code = wr_file_complete(&a, &nothing)};
-    return wr_file_begin(f, &a, &how);
-}
-
-int wr_file_end(weir_file *f, enum wr_direction direction, bool together, int64_t *count)
-{
-    const weir_request *r = f->split;
-    if (!r || r->op.a.direction != direction || r->op.together != together)
-        return refuse(f, wr_fail(WEIR_EINVAL, "the end of an access that was not begun"));
-    return weir_wait(&f->split, count);
 }
 
 int weir_file_iread_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
@@ -301,48 +278,4 @@ int weir_file_iwrite(weir_file *file, const weir_pattern *where, const weir_patt
                      const void *base, weir_request **out)
 {
     return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), false, out);
-}
-
-int weir_file_read_all_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                             void *base)
-{
-    return begin(file, wr_request_of(WR_READ, where, memory, base), true);
-}
-
-int weir_file_read_all_end(weir_file *file, int64_t *count)
-{
-    return wr_file_end(file, WR_READ, true, count);
-}
-
-int weir_file_write_all_begin(weir_file *file, const weir_pattern *where,
-                              const weir_pattern *memory, const void *base)
-{
-    return begin(file, wr_request_of(WR_WRITE, where, memory, base), true);
-}
-
-int weir_file_write_all_end(weir_file *file, int64_t *count)
-{
-    return wr_file_end(file, WR_WRITE, true, count);
-}
-
-int weir_file_read_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                         void *base)
-{
-    return begin(file, wr_request_of(WR_READ, where, memory, base), false);
-}
-
-int weir_file_read_end(weir_file *file, int64_t *count)
-{
-    return wr_file_end(file, WR_READ, false, count);
-}
-
-int weir_file_write_begin(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                          const void *base)
-{
-    return begin(file, wr_request_of(WR_WRITE, where, memory, base), false);
-}
-
-int weir_file_write_end(weir_file *file, int64_t *count)
-{
-    return wr_file_end(file, WR_WRITE, false, count);
 }

@@ -99,7 +99,7 @@ void array_scene_make(rng *r, array_scene *s)
         k->together = rng_chance(r, 75);
         k->way = k->together && rng_chance(r, 50) ? (enum way)rng_within(r, 0, WAYS - 1) : 0;
         if (k->way == BY_SECTION && rng_chance(r, 50))
-            k->form = (int)rng_within(r, WR_SPLIT, WR_NONBLOCKING);
+            k->form = WR_NONBLOCKING;
         k->lingers = k->form == WR_NONBLOCKING && k->together && rng_chance(r, 50);
         random_distribution(r, &s->array.info, s->ranks, &k->by);
         choose(r, s, k, never || !k->together);
@@ -130,19 +130,6 @@ static int run_blocking(weir_array *a, array_call *k, array_part *p)
     if (k->write)
         return (k->together ? weir_array_write_all : weir_array_write)(a, section, base);
     return (k->together ? weir_array_read_all : weir_array_read)(a, section, base);
-}
-
-static int run_split(weir_array *a, const array_call *k, array_part *p)
-{
-    const weir_array_section *section = chosen_section(&p->what);
-    char *base = p->after + p->what.base;
-    if (k->write) {
-        CHECK(
-            !(k->together ? weir_array_write_all_begin : weir_array_write_begin)(a, section, base));
-        return (k->together ? weir_array_write_all_end : weir_array_write_end)(a);
-    }
-    CHECK(!(k->together ? weir_array_read_all_begin : weir_array_read_begin)(a, section, base));
-    return (k->together ? weir_array_read_all_end : weir_array_read_end)(a);
 }
 
 static void start(weir_array *a, const array_call *k, array_part *p, weir_request **out)
@@ -193,8 +180,6 @@ void array_scene_run(array_scene *s, wr_world *w)
         }
         if (k->form == WR_BLOCKING)
             p->code = run_blocking(a, k, p);
-        if (k->form == WR_SPLIT)
-            p->code = run_split(a, k, p);
         if (k->form == WR_NONBLOCKING)
             start(a, k, p, &pending[i]);
         if (!k->lingers) {

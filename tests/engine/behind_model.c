@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "split_access.h"
+
 /* One rank's part of a call: runs in the file, one behind the other in memory. */
 typedef struct strip {
     int64_t offset, run, stride, count;
@@ -51,14 +53,12 @@ static int access_as(actor *a, int form, bool write, const weir_pattern *where,
     if (form == WR_BLOCKING)
         return (write ? weir_file_write_all(a->f, where, memory, a->memory, NULL)
                       : weir_file_read_all(a->f, where, memory, a->memory, NULL));
-    if (form == WR_SPLIT) {
-        code = write ? weir_file_write_all_begin(a->f, where, memory, a->memory)
-                     : weir_file_read_all_begin(a->f, where, memory, a->memory);
-        CHECK_EQUAL(code, 0);
-        return write ? weir_file_write_all_end(a->f, NULL) : weir_file_read_all_end(a->f, NULL);
-    }
-    code = write ? weir_file_iwrite_all(a->f, where, memory, a->memory, &request)
-                 : weir_file_iread_all(a->f, where, memory, a->memory, &request);
+    if (form == WR_SPLIT)
+        code = begin_all(a->f, wr_request_of(write ? WR_WRITE : WR_READ, where, memory, a->memory),
+                         &request);
+    else
+        code = write ? weir_file_iwrite_all(a->f, where, memory, a->memory, &request)
+                     : weir_file_iread_all(a->f, where, memory, a->memory, &request);
     CHECK_EQUAL(code, 0);
     return weir_wait(&request, NULL);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/file.h"
+#include "split_access.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -185,13 +185,9 @@ static void play_split(player *p)
     access a;
     weir_file *f = some_handle(p, p->common);
     prepare(p, &a, either(p->common));
-    const bool write = a.direction == WR_WRITE;
-    CHECK_EQUAL(write ? weir_file_write_all_begin(f, a.where, a.memory, a.data)
-                      : weir_file_read_all_begin(f, a.where, a.memory, a.data),
-                0);
+    CHECK_EQUAL(begin_all(f, wr_request_of(a.direction, a.where, a.memory, a.data), &a.request), 0);
     access_alone(p);
-    CHECK_EQUAL(write ? weir_file_write_all_end(f, NULL) : weir_file_read_all_end(f, NULL), 0);
-    finish(&a);
+    wait_for(&a);
 }
 
 static void *play_beside(void *user)

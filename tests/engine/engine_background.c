@@ -1,12 +1,12 @@
 /* What random scenes do not reach, with ranks as threads: runs too long to be moved in one piece
- * in the background; several threads of a rank with operations in flight on one world; an error of
- * a split access that nobody ended; memory that is not there. */
+ * in the background; several threads of a rank with operations in flight on one world; memory that
+ * is not there. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/file.h"
+#include "split_access.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -48,8 +48,8 @@ static void test_long_runs(wr_transport *t, void *unused)
     CHECK(!weir_file_iwrite(f, where, whole, data, &request));
     CHECK(!weir_wait(&request, &count));
     CHECK_EQUAL(count, (int64_t)RUN * RUNS);
-    CHECK(!weir_file_read_begin(f, where, parts, back));
-    CHECK(!weir_file_read_end(f, &count));
+    CHECK(!weir_file_iread(f, where, parts, back, &request));
+    CHECK(!weir_wait(&request, &count));
     CHECK_EQUAL(count, (int64_t)RUN * RUNS);
     for (int64_t i = 0; i < (int64_t)RUN * RUNS; i++) {
         int64_t half = (int64_t)RUN * RUNS / 2;
@@ -82,13 +82,11 @@ static void *use(void *argument)
         weir_request *request;
         memset(data, u->number * 50 + u->rank * 10 + round % 7, sizeof data);
         memset(back, 0, sizeof back);
-        if (round % 2) {
-            CHECK(!weir_file_write_all_begin(u->file, where, memory, data));
-            CHECK(!weir_file_write_all_end(u->file, NULL));
-        } else {
+        if (round % 2)
+            CHECK(!begin_all(u->file, wr_request_of(WR_WRITE, where, memory, data), &request));
+        else
             CHECK(!weir_file_iwrite_all(u->file, where, memory, data, &request));
-            CHECK(!weir_wait(&request, NULL));
-        }
+        CHECK(!weir_wait(&request, NULL));
         CHECK(!weir_file_iread_all(u->file, where, memory, back, &request));
         CHECK(!weir_wait(&request, NULL));
         CHECK(!memcmp(data, back, sizeof data));
@@ -149,18 +147,6 @@ static void take_down(stage *s)
     weir_pattern_free(s->memory);
 }
 
-/* Closed without _end: close tells. */
-static void test_not_ended(wr_transport *t, void *unused)
-{
-    (void)unused;
-    stage s = set_up(t, "storage=mem;collective=always;fault=eio:1");
-    CHECK(!weir_file_write_all_begin(s.file, s.where, s.memory, data));
-    CHECK_EQUAL(weir_file_write_all_begin(s.file, s.where, s.memory, data), WEIR_EINVAL);
-    CHECK_EQUAL(weir_file_read_all_end(s.file, NULL), WEIR_EINVAL);
-    CHECK_EQUAL(weir_file_close(s.file), WEIR_EIO);
-    take_down(&s);
-}
-
 /* One pattern of the two on one rank is an error of all, in every form. */
 static void test_half_given(wr_transport *t, void *unused)
 {
@@ -171,8 +157,8 @@ static void test_half_given(wr_transport *t, void *unused)
     CHECK_EQUAL(weir_file_write_all(s.file, s.where, given, data, NULL), WEIR_EINVAL);
     CHECK(!weir_file_iwrite_all(s.file, s.where, given, data, &request));
     CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
-    CHECK(!weir_file_write_all_begin(s.file, s.where, given, data));
-    CHECK_EQUAL(weir_file_write_all_end(s.file, NULL), WEIR_EINVAL);
+    CHECK(!begin_all(s.file, wr_request_of(WR_WRITE, s.where, given, data), &request));
+    CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
     CHECK(strstr(weir_error_last()->text, "none in memory") && weir_error_last()->rank == 1);
     CHECK_EQUAL(weir_file_iwrite(s.file, s.where, NULL, data, &request), WEIR_EINVAL);
     CHECK(!strcmp(weir_error_last()->file, path));
@@ -218,7 +204,6 @@ int main(void)
     run(3, test_threads, "storage=mem;collective=always;overlap=all;window=500");
     run(2, test_threads, "storage=mem;collective=always;overlap=none");
     run(2, test_threads, "storage=mem;collective=always;overlap=io;exchange=p2p;progress=poll");
-    run(3, test_not_ended, NULL);
     run(3, test_no_memory, NULL);
     run(3, test_half_given, NULL);
     check_within(0);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/file.h"
+#include "split_access.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -68,13 +68,10 @@ static int access_all(weir_file *f, scene *s, int rank, const weir_pattern *wher
     char *base = s->memory[rank];
     weir_request *request;
     int code = 0;
-    if (s->form == WR_SPLIT && s->write) {
-        code = weir_file_write_all_begin(f, where, memory, base);
-        return code ? code : weir_file_write_all_end(f, &s->counts[rank]);
-    }
     if (s->form == WR_SPLIT) {
-        code = weir_file_read_all_begin(f, where, memory, base);
-        return code ? code : weir_file_read_all_end(f, &s->counts[rank]);
+        enum wr_direction direction = s->write ? WR_WRITE : WR_READ;
+        code = begin_all(f, wr_request_of(direction, where, memory, base), &request);
+        return code ? code : weir_wait(&request, &s->counts[rank]);
     }
     if (s->form == WR_NONBLOCKING) {
         code = s->write ? weir_file_iwrite_all(f, where, memory, base, &request)

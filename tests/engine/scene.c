@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "split_access.h"
+
 /* The pattern moved so that it starts at or after byte 0. */
 static modelled random_where(rng *r, bool write)
 {
@@ -142,6 +144,8 @@ void scene_make(rng *r, scene *s)
         c->together = last ? last->together : !(apart && c->write) && !rng_chance(r, 10);
         c->places = last ? last->places : rng_next(r);
         c->form = rng_chance(r, 40) ? WR_BLOCKING : (int)rng_within(r, WR_SPLIT, WR_NONBLOCKING);
+        if (c->form == WR_SPLIT && !c->together)
+            c->form = WR_NONBLOCKING;
         c->lingers = c->form == WR_NONBLOCKING && c->together && rng_chance(r, 50);
         c->chores = rng_chance(r, 70) ? 0 : rng_within(r, 1, 300);
         rng places = {c->places};
@@ -182,25 +186,13 @@ static int run_blocking(weir_file *f, const call *c, part *p)
                                                                &p->count);
 }
 
-static int run_split(weir_file *f, const call *c, part *p)
-{
-    const weir_pattern *where = p->where.pattern;
-    if (c->write)
-        CHECK(!(c->together ? weir_file_write_all_begin
-                            : weir_file_write_begin)(f, where, p->memory, p->after));
-    else
-        CHECK(!(c->together ? weir_file_read_all_begin : weir_file_read_begin)(f, where, p->memory,
-                                                                               p->after));
-    do_chores(c->chores);
-    if (c->write)
-        return (c->together ? weir_file_write_all_end : weir_file_write_end)(f, &p->count);
-    return (c->together ? weir_file_read_all_end : weir_file_read_end)(f, &p->count);
-}
-
 static void start(weir_file *f, const call *c, part *p, weir_request **out)
 {
     const weir_pattern *where = p->where.pattern;
-    if (c->write)
+    enum wr_direction direction = c->write ? WR_WRITE : WR_READ;
+    if (c->form == WR_SPLIT)
+        CHECK(!begin_all(f, wr_request_of(direction, where, p->memory, p->after), out));
+    else if (c->write)
         CHECK(!(c->together ? weir_file_iwrite_all : weir_file_iwrite)(f, where, p->memory,
                                                                        p->after, out));
     else
@@ -237,9 +229,7 @@ void scene_run(scene *s, wr_world *w)
             CHECK(!weir_file_sync(f));
         if (c->form == WR_BLOCKING)
             p->code = run_blocking(f, c, p);
-        if (c->form == WR_SPLIT)
-            p->code = run_split(f, c, p);
-        if (c->form == WR_NONBLOCKING) {
+        if (c->form != WR_BLOCKING) {
             start(f, c, p, &pending[i]);
             do_chores(c->chores);
         }

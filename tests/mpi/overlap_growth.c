@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "split_access.h"
 #include "weir/weir.h"
 
 enum { PIECE = 64, PIECES = 64, BYTES = PIECE * PIECES, WARM = 500, ROUNDS = 10000, SECONDS = 200 };
@@ -51,13 +52,10 @@ static usage now(void)
 static void split(weir_file *f, int64_t i)
 {
     int64_t count;
-    if (i % 2) {
-        CHECK(!weir_file_write_all_begin(f, where, memory, data));
-        CHECK(!weir_file_write_all_end(f, &count));
-    } else {
-        CHECK(!weir_file_read_all_begin(f, where, memory, data));
-        CHECK(!weir_file_read_all_end(f, &count));
-    }
+    weir_request *request;
+    enum wr_direction direction = i % 2 ? WR_WRITE : WR_READ;
+    CHECK(!begin_all(f, wr_request_of(direction, where, memory, data), &request));
+    CHECK(!weir_wait(&request, &count));
     CHECK_EQUAL(count, BYTES);
 }
 
@@ -119,7 +117,7 @@ int main(int argc, char **argv)
     char path[100];
     int number = (int)getpid();
     weir_file *f;
-    weir_request *request;
+    weir_request *request, *begun;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -141,7 +139,7 @@ int main(int argc, char **argv)
     weir_file *paced;
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE,
                           "fault=bandwidth:1;window=1000;collective=always;overlap=io", &paced));
-    CHECK(!weir_file_write_all_begin(paced, where, memory, data));
+    CHECK(!begin_all(paced, wr_request_of(WR_WRITE, where, memory, data), &begun));
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, NULL, &f));
     bool starts = ranks > 1 && rank % 2 == 0;
     if (starts)
@@ -153,7 +151,7 @@ int main(int argc, char **argv)
     if (starts)
         CHECK_EQUAL(weir_wait(&request, NULL), WEIR_ETRANSPORT);
     CHECK_EQUAL(weir_file_close(f), WEIR_ETRANSPORT);
-    CHECK_EQUAL(weir_file_write_all_end(paced, NULL), WEIR_ETRANSPORT);
+    CHECK_EQUAL(weir_wait(&begun, NULL), WEIR_ETRANSPORT);
     CHECK_EQUAL(weir_file_close(paced), WEIR_ETRANSPORT);
     weir_pattern_free(where);
     weir_pattern_free(memory);

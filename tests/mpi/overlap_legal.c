@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "split_access.h"
 #include "weir/weir.h"
 
 enum { PIECE = 4096, PIECES = 64, MESSAGE = 1 << 20, SECONDS = 20 };
@@ -137,6 +138,7 @@ static void wait_elsewhere(bool write)
 static void write_between(bool write)
 {
     weir_pattern *halves, *half, *gap, *one;
+    weir_request *request;
     if (!write)
         return;
     CHECK(!weir_pattern_strided((int64_t)rank * PIECE, PIECES, PIECE / 2, (int64_t)ranks * PIECE,
@@ -144,14 +146,14 @@ static void write_between(bool write)
     CHECK(!weir_pattern_strided(0, PIECES, PIECE / 2, PIECE, &half));
     CHECK(!weir_pattern_contiguous((int64_t)rank * PIECE + PIECE / 2, 1, &gap));
     CHECK(!weir_pattern_contiguous(PIECE / 2, 1, &one));
-    CHECK(!weir_file_write_all_begin(files[0], halves, half, data[0]));
+    CHECK(!begin_all(files[0], wr_request_of(WR_WRITE, halves, half, data[0]), &request));
     if (first()) {
         receive();
     } else {
         CHECK(!weir_file_write(files[0], gap, one, data[0], NULL));
         send();
     }
-    CHECK(!weir_file_write_all_end(files[0], NULL));
+    CHECK(!weir_wait(&request, NULL));
     weir_pattern_free(halves);
     weir_pattern_free(half);
     weir_pattern_free(gap);

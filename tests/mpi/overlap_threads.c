@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "split_access.h"
 #include "weir/weir.h"
 
 enum { PIECE = 5000, PIECES = 40, BYTES = PIECE * PIECES, ROUNDS = 60, SECONDS = 60 };
@@ -38,8 +39,9 @@ static void *use(void *user)
         if (round % 3 == 0) {
             CHECK(!weir_file_write_all(s->file, s->where, s->memory, s->data, &count));
         } else if (round % 3 == 1) {
-            CHECK(!weir_file_write_all_begin(s->file, s->where, s->memory, s->data));
-            CHECK(!weir_file_write_all_end(s->file, &count));
+            CHECK(!begin_all(s->file, wr_request_of(WR_WRITE, s->where, s->memory, s->data),
+                             &request));
+            CHECK(!weir_wait(&request, &count));
         } else {
             CHECK(!weir_file_iwrite_all(s->file, s->where, s->memory, s->data, &request));
             CHECK(!weir_wait(&request, &count));
@@ -50,8 +52,9 @@ static void *use(void *user)
             CHECK(!weir_file_iread_all(s->file, s->where, s->memory, s->data, &request));
             CHECK(!weir_wait(&request, &count));
         } else {
-            CHECK(!weir_file_read_all_begin(s->file, s->where, s->memory, s->data));
-            CHECK(!weir_file_read_all_end(s->file, &count));
+            CHECK(!begin_all(s->file, wr_request_of(WR_READ, s->where, s->memory, s->data),
+                             &request));
+            CHECK(!weir_wait(&request, &count));
         }
         CHECK_EQUAL(count, BYTES);
         for (int64_t i = 0; i < BYTES; i++)

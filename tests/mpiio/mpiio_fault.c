@@ -245,6 +245,25 @@ static void test_alone(void)
     close_file(&s, false);
 }
 
+/* A split write that nobody ended: close tells every rank. */
+static void test_not_ended(void)
+{
+    scene s = {.row = door_ranks * PIECE + GAP};
+    static char data[BYTES];
+    MPI_Status status;
+    snprintf(s.path, sizeof s.path, "%s", door_path("not-ended"));
+    open_file(&s, "weir_collective=always;weir_fault=eio:1");
+    CHECK_OK(MPI_File_write_all_begin(s.fh, data, BYTES, MPI_BYTE));
+    CHECK_CLASS(MPI_File_write_all_begin(s.fh, data, BYTES, MPI_BYTE), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_File_read_all_end(s.fh, data, &status), MPI_ERR_OTHER);
+    int code = MPI_File_close(&s.fh);
+    CHECK_CLASS(code, MPI_ERR_IO);
+    door_check_text(code, s.path, "Input/output error");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (door_rank == 0)
+        CHECK(!unlink(s.path));
+}
+
 static void test_environment(void)
 {
     scene s = {.row = door_ranks * PIECE + GAP, .write = true};
@@ -275,6 +294,7 @@ int main(int argc, char **argv)
     test_injected(true, "enospc", MPI_ERR_NO_SPACE, "No space left");
     test_injected(true, "short", MPI_ERR_IO, "");
     test_alone();
+    test_not_ended();
     test_environment();
     MPI_Finalize();
     return 0;

@@ -46,7 +46,8 @@ typedef struct wr_mpi_file {
     int64_t position;   /* of the individual pointer, in data of the view */
     int64_t views;      /* set so far: the shared pointer knows them by number */
     struct wr_split {
-        bool begun, write;
+        weir_request *request; /* begun, or NULL */
+        bool write;
         int pointer; /* a wr_pointer_kind */
     } split;
     pthread_mutex_t lock; /* of the individual pointer and what follows */

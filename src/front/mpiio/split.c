@@ -6,21 +6,21 @@ static int begin(MPI_File fh, const wr_order *o)
     wr_mpi_file *mf = wr_mpi_file_of(fh);
     if (!mf)
         return wr_mpi_file_result(NULL, WEIR_EINVAL);
-    if (mf->split.begun)
+    if (mf->split.request)
         return wr_mpi_file_result(
             mf, wr_misuse(MPI_ERR_OTHER, "another split access of the file has not ended"));
     wr_ready ready;
     int code = wr_order_prepare(mf, o, &ready);
     wr_after after;
     code = wr_ready_stage(&ready, code, &after);
-    code = wr_file_begin(
-        mf->file, &ready.a,
-        &(wr_start){.together = true, .form = WR_SPLIT, .code = code, .after = after});
+    const wr_start how = {.together = true, .form = WR_SPLIT, .code = code, .after = after};
+    struct wr_split begun = {.write = o->write, .pointer = (int)o->pointer};
+    code = wr_file_start(mf->file, &ready.a, &how, &begun.request);
     if (!code)
         ready.staged = NULL;
     wr_ready_release(mf, &ready);
     if (!code)
-        mf->split = (struct wr_split){true, o->write, (int)o->pointer};
+        mf->split = begun;
     return wr_mpi_file_result(mf, code);
 }
 
@@ -30,11 +30,10 @@ static int end(MPI_File fh, bool write, enum wr_pointer_kind pointer, MPI_Status
     int64_t count = 0;
     if (!mf)
         return wr_mpi_file_result(NULL, WEIR_EINVAL);
-    if (!mf->split.begun || mf->split.write != write || mf->split.pointer != (int)pointer)
+    if (!mf->split.request || mf->split.write != write || mf->split.pointer != (int)pointer)
         return wr_mpi_file_result(
             mf, wr_misuse(MPI_ERR_OTHER, "the end of a split access that was not begun"));
-    mf->split.begun = false;
-    int code = wr_file_end(mf->file, write ? WR_WRITE : WR_READ, true, &count);
+    int code = weir_wait(&mf->split.request, &count);
     wr_status_set(status, count);
     return wr_mpi_file_result(mf, code);
 }
