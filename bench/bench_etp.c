@@ -57,8 +57,8 @@ static void ours(void *user)
 {
     job *j = user;
     int64_t count;
-    int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count)
-                        : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count);
+    int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count, NULL)
+                        : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count, NULL);
     if (code || count != j->bytes)
         contest_stop("access");
 }
@@ -161,7 +161,7 @@ static void fill(weir_file *file)
     char *data = calloc(1, (size_t)bytes);
     if (!data || weir_pattern_contiguous(0, bytes, &all))
         contest_stop("memory");
-    if (contest_rank == 0 && weir_file_write(file, all, all, data, NULL))
+    if (contest_rank == 0 && weir_file_write(file, all, all, data, NULL, NULL))
         contest_stop("fill");
     weir_pattern_free(all);
     free(data);

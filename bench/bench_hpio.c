@@ -79,8 +79,8 @@ static void ours(void *user)
 {
     job *j = user;
     int64_t count;
-    int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count)
-                        : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count);
+    int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count, NULL)
+                        : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count, NULL);
     if (code || count != j->count * j->size)
         contest_stop("access");
 }

@@ -94,10 +94,11 @@ static void access_alone(void *user)
                                 MPI_STATUS_IGNORE),
               "read_all");
     else if (j->write)
-        check((j->plain ? weir_file_write : weir_file_write_all)(j->file, w, m, j->data, NULL),
-              "write");
+        check(
+            (j->plain ? weir_file_write : weir_file_write_all)(j->file, w, m, j->data, NULL, NULL),
+            "write");
     else
-        check((j->plain ? weir_file_read : weir_file_read_all)(j->file, w, m, j->data, NULL),
+        check((j->plain ? weir_file_read : weir_file_read_all)(j->file, w, m, j->data, NULL, NULL),
               "read");
     if (by_system(j))
         check(MPI_File_seek(j->system, 0, MPI_SEEK_SET), "seek");
@@ -120,14 +121,15 @@ static void both_by_request(job *j)
     if (j->form == SPLIT && !j->plain)
         check(begin(j, &request), "begin");
     else if (j->write)
-        check(
-            (j->plain ? weir_file_iwrite : weir_file_iwrite_all)(j->file, w, m, j->data, &request),
-            "start");
+        check((j->plain ? weir_file_write : weir_file_write_all)(j->file, w, m, j->data, NULL,
+                                                                 &request),
+              "start");
     else
-        check((j->plain ? weir_file_iread : weir_file_iread_all)(j->file, w, m, j->data, &request),
+        check((j->plain ? weir_file_read : weir_file_read_all)(j->file, w, m, j->data, NULL,
+                                                               &request),
               "start");
     phase(j);
-    check(weir_wait(&request, NULL), "wait");
+    check(weir_request_wait(&request, NULL), "wait");
 }
 
 static void both_system_split(job *j)

@@ -67,7 +67,7 @@ static weir_file *open_file(const job *j, const char *hints)
 static void write_file(const job *j, weir_file *file)
 {
     int64_t count;
-    must(weir_file_write_all(file, j->where, j->memory, j->data, &count), "write");
+    must(weir_file_write_all(file, j->where, j->memory, j->data, &count, NULL), "write");
 }
 
 static void forget(job *j)

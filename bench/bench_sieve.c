@@ -34,9 +34,9 @@ typedef struct table {
 static void move(table *t, weir_array *array)
 {
     if (t->write)
-        stop_if(weir_array_write(array, &t->section, t->memory), "write");
+        stop_if(weir_array_write(array, &t->section, t->memory, NULL), "write");
     else
-        stop_if(weir_array_read(array, &t->section, t->memory), "read");
+        stop_if(weir_array_read(array, &t->section, t->memory, NULL), "read");
 }
 
 static void by_sieving(void *user)
@@ -191,7 +191,7 @@ static void serve(const char *path)
             forget_pages(path);
         weir_array_section s = {.lo = lo, .hi = hi, .step = step};
         double start = bench_seconds();
-        stop_if(weir_array_read(array, &s, memory), "read");
+        stop_if(weir_array_read(array, &s, memory, NULL), "read");
         printf("%.9f\n", bench_seconds() - start);
         fflush(stdout);
     }

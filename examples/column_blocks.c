@@ -47,8 +47,8 @@ int main(int argc, char **argv)
 
     weir_pattern *columns = block(0, N, first, mine), *rows = block(first, mine, 0, N), *memory;
     stop_if(weir_pattern_contiguous(0, items * (int64_t)sizeof *data, &memory));
-    stop_if(weir_file_write_all(file, columns, memory, data, &count));
-    stop_if(weir_file_read_all(file, rows, memory, data, &count));
+    stop_if(weir_file_write_all(file, columns, memory, data, &count, NULL));
+    stop_if(weir_file_read_all(file, rows, memory, data, &count, NULL));
 
     int64_t wrong = 0;
     for (int64_t i = 0; i < items; i++)

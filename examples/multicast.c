@@ -25,13 +25,13 @@ static void eliminate(weir_array *matrix, int64_t k, int64_t first, int64_t last
     const int has_some = top < last;
     stop_if(weir_array_multicast(matrix, &pivot_row, has_some, pivot));
     if (has_some)
-        stop_if(weir_array_read(matrix, &below, rows));
+        stop_if(weir_array_read(matrix, &below, rows, NULL));
     for (int64_t i = 0; i < last - top; i++) {
         double factor = rows[i * width] / pivot[0];
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] -= factor * pivot[j];
     }
-    stop_if(weir_array_write_all(matrix, has_some ? &below : NULL, rows));
+    stop_if(weir_array_write_all(matrix, has_some ? &below : NULL, rows, NULL));
 }
 
 int main(int argc, char **argv)
@@ -51,13 +51,13 @@ int main(int argc, char **argv)
     for (int64_t i = first; i < last; i++)
         for (int64_t j = 0; j < N; j++)
             rows[(i - first) * N + j] = (double)(i < j ? i + 1 : j + 1);
-    stop_if(weir_array_write_all(matrix, &own, rows));
+    stop_if(weir_array_write_all(matrix, &own, rows, NULL));
     for (int64_t k = 0; k < N - 1; k++)
         eliminate(matrix, k, first, last);
 
     /* Of the matrix min(i, j) ones are left, on the diagonal and above it. */
     int64_t wrong = 0;
-    stop_if(weir_array_read(matrix, &own, rows));
+    stop_if(weir_array_read(matrix, &own, rows, NULL));
     for (int64_t i = first; i < last; i++)
         for (int64_t j = 0; j < N; j++)
             wrong += rows[(i - first) * N + j] != (i <= j ? 1 : 0);

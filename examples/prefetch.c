@@ -22,13 +22,13 @@ static void write_piece(weir_array *array, int64_t number)
     int64_t lo[] = {number * ROWS, 0}, hi[] = {(number + 1) * ROWS, COLUMNS};
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         piece[0][i] = (double)(number * ROWS * COLUMNS + i);
-    stop_if(weir_array_write(array, &(weir_array_section){.lo = lo, .hi = hi}, piece[0]));
+    stop_if(weir_array_write(array, &(weir_array_section){.lo = lo, .hi = hi}, piece[0], NULL));
 }
 
 static void start_reading(weir_array *array, int64_t number, double *data, weir_request **reading)
 {
     int64_t lo[] = {number * ROWS, 0}, hi[] = {(number + 1) * ROWS, COLUMNS};
-    stop_if(weir_array_iread(array, &(weir_array_section){.lo = lo, .hi = hi}, data, reading));
+    stop_if(weir_array_read(array, &(weir_array_section){.lo = lo, .hi = hi}, data, reading));
 }
 
 static double sum(const double *data)
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     start_reading(array, first, piece[0], &reading[0]);
     for (int k = 0; k < PIECES; k++) {
         int now = k % 2, next = 1 - now;
-        stop_if(weir_wait(&reading[now], NULL));
+        stop_if(weir_request_wait(&reading[now], NULL));
         if (k + 1 < PIECES)
             start_reading(array, first + k + 1, piece[next], &reading[next]);
         total += sum(piece[now]); /* while the next piece is read */

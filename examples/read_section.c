@@ -21,10 +21,10 @@ static void negate(weir_array *array, int rank)
     static double data[(ROWS / 2) * (COLUMNS / 3 + 1)];
     int64_t step[] = {2, 3};
     weir_array_section own = {.step = step, .local = rank + 1};
-    stop_if(weir_array_read(array, &own, data));
+    stop_if(weir_array_read(array, &own, data, NULL));
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         data[i] = -data[i];
-    stop_if(weir_array_write(array, &own, data));
+    stop_if(weir_array_write(array, &own, data, NULL));
 }
 
 /* What element (i, j) of the whole array is in the end. */
@@ -55,10 +55,10 @@ int main(int argc, char **argv)
     for (int64_t i = rank; i < ROWS; i += ranks)
         for (int64_t j = 0; j < columns; j++)
             *at++ = (double)(i * columns + j);
-    stop_if(weir_array_write_all(array, &every_nth_row, rows)); /* goes to all local arrays */
+    stop_if(weir_array_write_all(array, &every_nth_row, rows, NULL)); /* goes to all local arrays */
     negate(array, rank);
     MPI_Barrier(MPI_COMM_WORLD); /* the others have changed theirs too */
-    stop_if(weir_array_read_all(array, &every_nth_row, rows));
+    stop_if(weir_array_read_all(array, &every_nth_row, rows, NULL));
 
     int64_t wrong = 0;
     at = rows;

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     weir_array_section section[] = {{.lo = lo[0], .hi = hi[0]}, {.lo = lo[1], .hi = hi[1]}};
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = (double)(row * COLUMNS + i + 1);
-    stop_if(weir_array_write_all(array, &section[0], rows));
+    stop_if(weir_array_write_all(array, &section[0], rows, NULL));
 
     int64_t windows = 0, fresh = 0, used = 0;
     for (int64_t column = 0; column + WIDTH <= COLUMNS && used >= 0; column += SLIDE, windows++) {
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         lo[now][1] = column;
         hi[now][1] = column + WIDTH;
         if (windows == 0)
-            stop_if(weir_array_read(array, &section[now], window[now]));
+            stop_if(weir_array_read(array, &section[now], window[now], NULL));
         else
             stop_if(weir_array_read_reuse(array, &section[now], window[now], &section[before],
                                           window[before]));

@@ -50,17 +50,17 @@ int main(int argc, char **argv)
     stop_if(weir_pattern_contiguous(0, sizeof fields[0], &memory));
     for (int step = 0; step < STEPS; step++) {
         weir_pattern *where = block_of(step);
-        compute(fields[step % 2], step);    /* while the step before is written */
-        stop_if(weir_wait(&writing, NULL)); /* its buffer is the next step's */
-        stop_if(weir_file_iwrite_all(file, where, memory, fields[step % 2], &writing));
+        compute(fields[step % 2], step);            /* while the step before is written */
+        stop_if(weir_request_wait(&writing, NULL)); /* its buffer is the next step's */
+        stop_if(weir_file_write_all(file, where, memory, fields[step % 2], NULL, &writing));
         weir_pattern_free(where);
     }
-    stop_if(weir_wait(&writing, NULL));
+    stop_if(weir_request_wait(&writing, NULL));
 
     int64_t wrong = 0;
     for (int step = 0; step < STEPS; step++) {
         weir_pattern *where = block_of(step);
-        stop_if(weir_file_read_all(file, where, memory, fields[0], NULL));
+        stop_if(weir_file_read_all(file, where, memory, fields[0], NULL, NULL));
         compute(fields[1], step);
         for (int i = 0; i < ROWS * COLUMNS; i++)
             wrong += fields[0][i] != fields[1][i];

@@ -70,8 +70,8 @@ static double move(const char *path, const char *hints, double *memory, int writ
     for (int i = 0; i < 3; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double took = -MPI_Wtime();
-        stop_if(write ? weir_array_write_all(array, &mine, memory)
-                      : weir_array_read_all(array, &mine, memory));
+        stop_if(write ? weir_array_write_all(array, &mine, memory, NULL)
+                      : weir_array_read_all(array, &mine, memory, NULL));
         took += MPI_Wtime();
         MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         best = took < best ? took : best;

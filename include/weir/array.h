@@ -3,7 +3,7 @@
  * An array has a type, up to WEIR_MAX_DIMENSIONS dimensions, and is stored by rows (the last
  * dimension is the fastest) or by columns (the first is). What is read or written of it is a
  * section; what it is in memory is said by the same struct. Errors and forms are those of file.h:
- * collective calls return the same code on every rank, `i` forms give a request for weir_wait.
+ * collective calls return the same code on every rank.
  * Reading past what a file holds is an error here: an array that is cut short is damaged. */
 #ifndef WEIR_ARRAY_H
 #define WEIR_ARRAY_H
@@ -119,27 +119,20 @@ typedef struct weir_array_section {
     int type;         /* of elements in memory: the library converts; 0: the array's */
 } weir_array_section;
 
-/* NULL for the section: this rank has nothing to do. [collective] */
-WEIR_API int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base);
+/* NULL for the section: this rank has nothing to do. `request` as in file.h: NULL, or the access
+ * goes on in the background; the section is the caller's again at once, `base` when the request is
+ * over. Where elements are converted this takes as much memory again as the section. [collective] */
+WEIR_API int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base,
+                                 weir_request **request);
 WEIR_API int weir_array_write_all(weir_array *array, const weir_array_section *section,
-                                  const void *base);
+                                  const void *base, weir_request **request);
 
 /* By this rank alone. Who reads what another rank has written alone must know that it is over: by a
  * barrier, or a message. [local] */
-WEIR_API int weir_array_read(weir_array *array, const weir_array_section *section, void *base);
+WEIR_API int weir_array_read(weir_array *array, const weir_array_section *section, void *base,
+                             weir_request **request);
 WEIR_API int weir_array_write(weir_array *array, const weir_array_section *section,
-                              const void *base);
-
-/* In the background: the section is the caller's again at once, `base` when the request is over.
- * Where elements are converted this takes as much memory again as the section. */
-WEIR_API int weir_array_iread_all(weir_array *array, const weir_array_section *section, void *base,
-                                  weir_request **out);
-WEIR_API int weir_array_iwrite_all(weir_array *array, const weir_array_section *section,
-                                   const void *base, weir_request **out);
-WEIR_API int weir_array_iread(weir_array *array, const weir_array_section *section, void *base,
-                              weir_request **out);
-WEIR_API int weir_array_iwrite(weir_array *array, const weir_array_section *section,
-                               const void *base, weir_request **out);
+                              const void *base, weir_request **request);
 
 /* Where every rank can say what any other wants, ranks tell each other nothing: `of` gives the
  * section of a rank, the same on all ranks, and returns 1, or 0 if that rank wants nothing. What

@@ -41,48 +41,48 @@ WEIR_API int weir_file_remove(const char *path);
  * for their errors. The file is not used after it, whatever it returns. [collective] */
 WEIR_API int weir_file_close(weir_file *file);
 
-/* *count may be NULL. WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if
- * `where` is not ordered, reaches below 0 or, for writing, has a byte twice. [collective] */
+/* An access under way: see below. */
+typedef struct weir_request weir_request;
+
+/* Moves data between the file and memory.
+ *
+ * request NULL: the call blocks, and *count, unless count is NULL, is set.
+ *
+ * Otherwise it returns without waiting for another rank, and the access goes on while the caller
+ * computes, as the tunable `overlap` says; count is not looked at. `base` is the library's until the
+ * request is over; the patterns are the caller's again at once. Of collective ones, each rank starts
+ * the same in the same order on each file, all in this form; different files do not matter to each
+ * other, and requests can be waited for in any order. What goes wrong on any rank is returned by
+ * weir_request_wait or _test on every rank, and by nothing else. Where rounds are by messages a
+ * program without MPI_THREAD_MULTIPLE gets on only within calls of the library: docs/overlap.md. A
+ * call that returns an error itself sets *request to NULL.
+ *
+ * WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if `where` is not ordered,
+ * reaches below 0 or, for writing, has a byte twice. [collective] */
 WEIR_API int weir_file_read_all(weir_file *file, const weir_pattern *where,
-                                const weir_pattern *memory, void *base, int64_t *count);
+                                const weir_pattern *memory, void *base, int64_t *count,
+                                weir_request **request);
 WEIR_API int weir_file_write_all(weir_file *file, const weir_pattern *where,
-                                 const weir_pattern *memory, const void *base, int64_t *count);
+                                 const weir_pattern *memory, const void *base, int64_t *count,
+                                 weir_request **request);
 
 /* The same for this rank alone. [local] */
 WEIR_API int weir_file_read(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                            void *base, int64_t *count);
+                            void *base, int64_t *count, weir_request **request);
 WEIR_API int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                             const void *base, int64_t *count);
-
-/* Nonblocking forms: they return without waiting for another rank, and the access goes on while the
- * caller computes, as the tunable `overlap` says. `base` is the library's until the request is
- * over; the patterns are the caller's again at once. Of collective ones, each rank starts the same
- * in the same order on each file, all in the same form; different files do not matter to each
- * other, and requests can be waited for in any order. What goes wrong on any rank is returned by
- * weir_wait or weir_test on every rank, and by nothing else. Where rounds are by messages a program
- * without MPI_THREAD_MULTIPLE gets on only within calls of the library: docs/overlap.md. */
-typedef struct weir_request weir_request;
-
-WEIR_API int weir_file_iread_all(weir_file *file, const weir_pattern *where,
-                                 const weir_pattern *memory, void *base, weir_request **out);
-WEIR_API int weir_file_iwrite_all(weir_file *file, const weir_pattern *where,
-                                  const weir_pattern *memory, const void *base, weir_request **out);
-WEIR_API int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                             void *base, weir_request **out);
-WEIR_API int weir_file_iwrite(weir_file *file, const weir_pattern *where,
-                              const weir_pattern *memory, const void *base, weir_request **out);
+                             const void *base, int64_t *count, weir_request **request);
 
 /* Waits for a request, frees it, sets it to NULL, and returns what the blocking call would have. Of
- * a NULL request nothing is waited for. [local, but of a collective request all ranks must have
- * started it] */
-WEIR_API int weir_wait(weir_request **request, int64_t *count);
+ * a NULL request nothing is waited for; count may be NULL. [local, but of a collective request all
+ * ranks must have started it] */
+WEIR_API int weir_request_wait(weir_request **request, int64_t *count);
 
 /* The same if it is over; *over tells. [local] */
-WEIR_API int weir_test(weir_request **request, int *over, int64_t *count);
+WEIR_API int weir_request_test(weir_request **request, int *over, int64_t *count);
 
 /* Waits for all, whatever errors there are; counts may be NULL. The first error, in the order
  * given. */
-WEIR_API int weir_waitall(int number, weir_request **requests, int64_t *counts);
+WEIR_API int weir_request_wait_all(int number, weir_request **requests, int64_t *counts);
 
 /* In atomic mode accesses of the file by the ranks that opened it together are as if one came after
  * the other, gaps within them included: a read sees all or nothing of a write, and what overlapping

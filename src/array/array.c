@@ -320,7 +320,7 @@ static int fill(weir_array *a, const char *element)
         part = wr_min(own.hi - own.lo, PIECE / size);
         code = weir_file_write(
             a->file, wr_run_pattern_set(&where, a->body.offset + own.lo * size, part * size),
-            wr_run_pattern_set(&memory, 0, part * size), piece, NULL);
+            wr_run_pattern_set(&memory, 0, part * size), piece, NULL, NULL);
     }
     wr_free(piece);
     return code;

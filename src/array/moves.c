@@ -201,25 +201,17 @@ static int make_move(weir_array *array, const weir_array_section *s, const void 
     return code;
 }
 
-static int run(weir_array *array, const weir_array_section *s, const void *base, wr_move m)
+int wr_array_move(weir_array *array, const weir_array_section *s, const void *base, wr_move m,
+                  weir_request **request)
 {
     int code = make_move(array, s, base, &m);
+    if (request)
+        *request = NULL;
     if (code && !m.together) {
         wr_error_note_file(array->path, -1);
         return finish(&m, code);
     }
-    return wr_move_run(&m, NULL, code);
-}
-
-int wr_array_start(weir_array *array, const weir_array_section *s, const void *base, wr_move m,
-                   weir_request **out)
-{
-    int code = make_move(array, s, base, &m);
-    if (code && !m.together) {
-        wr_error_note_file(array->path, -1);
-        return finish(&m, code);
-    }
-    return wr_move_start(&m, code, out);
+    return request ? wr_move_start(&m, code, request) : wr_move_run(&m, NULL, code);
 }
 
 static wr_move move_of(enum wr_direction direction, bool together)
@@ -227,46 +219,26 @@ static wr_move move_of(enum wr_direction direction, bool together)
     return (wr_move){.direction = direction, .together = together};
 }
 
-int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base)
+int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base,
+                        weir_request **request)
 {
-    return run(array, section, base, move_of(WR_READ, true));
+    return wr_array_move(array, section, base, move_of(WR_READ, true), request);
 }
 
-int weir_array_write_all(weir_array *array, const weir_array_section *section, const void *base)
+int weir_array_write_all(weir_array *array, const weir_array_section *section, const void *base,
+                         weir_request **request)
 {
-    return run(array, section, base, move_of(WR_WRITE, true));
+    return wr_array_move(array, section, base, move_of(WR_WRITE, true), request);
 }
 
-int weir_array_read(weir_array *array, const weir_array_section *section, void *base)
+int weir_array_read(weir_array *array, const weir_array_section *section, void *base,
+                    weir_request **request)
 {
-    return run(array, section, base, move_of(WR_READ, false));
+    return wr_array_move(array, section, base, move_of(WR_READ, false), request);
 }
 
-int weir_array_write(weir_array *array, const weir_array_section *section, const void *base)
+int weir_array_write(weir_array *array, const weir_array_section *section, const void *base,
+                     weir_request **request)
 {
-    return run(array, section, base, move_of(WR_WRITE, false));
-}
-
-int weir_array_iread_all(weir_array *array, const weir_array_section *section, void *base,
-                         weir_request **out)
-{
-    return wr_array_start(array, section, base, move_of(WR_READ, true), out);
-}
-
-int weir_array_iwrite_all(weir_array *array, const weir_array_section *section, const void *base,
-                          weir_request **out)
-{
-    return wr_array_start(array, section, base, move_of(WR_WRITE, true), out);
-}
-
-int weir_array_iread(weir_array *array, const weir_array_section *section, void *base,
-                     weir_request **out)
-{
-    return wr_array_start(array, section, base, move_of(WR_READ, false), out);
-}
-
-int weir_array_iwrite(weir_array *array, const weir_array_section *section, const void *base,
-                      weir_request **out)
-{
-    return wr_array_start(array, section, base, move_of(WR_WRITE, false), out);
+    return wr_array_move(array, section, base, move_of(WR_WRITE, false), request);
 }

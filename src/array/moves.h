@@ -24,9 +24,9 @@ int wr_move_prepare(wr_move *move, wr_mapping *mapping, int type, const void *ba
 /* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
 int wr_move_run(wr_move *move, const wr_known *known, int code);
 
-/* A section of an array, started as `how` says: direction, together, frugal. */
-int wr_array_start(weir_array *array, const weir_array_section *section, const void *base,
-                   wr_move how, weir_request **out);
+/* A section of an array, as `how` says: direction, together, frugal; request NULL: blocking. */
+int wr_array_move(weir_array *array, const weir_array_section *section, const void *base,
+                  wr_move how, weir_request **request);
 
 /* Nonblocking; copies the move. */
 int wr_move_start(const wr_move *move, int code, weir_request **out);

@@ -17,7 +17,7 @@ int weir_disk_map(int disks, int members, int blocks, int *map)
 
 int weir_array_multicast(weir_array *array, const weir_array_section *section, int gets, void *base)
 {
-    return weir_array_read_all(array, gets ? section : NULL, base);
+    return weir_array_read_all(array, gets ? section : NULL, base, NULL);
 }
 
 /* The rank whose boundary this one gets, or -1. */

@@ -102,8 +102,8 @@ static int start_write(weir_slabs *s, int64_t slab, int array)
     if (s->options.together && s->error.code)
         return wr_move_start(&failed, wr_error_raise(&s->error), &b->request);
     if (s->options.together)
-        return weir_array_iwrite_all(s->output[array], there ? &to : NULL, b->data, &b->request);
-    return there ? weir_array_iwrite(s->output[array], &to, b->data, &b->request) : 0;
+        return weir_array_write_all(s->output[array], there ? &to : NULL, b->data, &b->request);
+    return there ? weir_array_write(s->output[array], &to, b->data, &b->request) : 0;
 }
 
 /* The writing of a slab, once the caller has filled it. */
@@ -128,7 +128,7 @@ static void complete(weir_slabs *s, int64_t k, const wr_slab_box *now)
 {
     wr_slab_box before;
     for (int i = 0; i < s->options.inputs; i++)
-        note(s, weir_wait(&in_of(s, k, i)->request, NULL));
+        note(s, weir_request_wait(&in_of(s, k, i)->request, NULL));
     if (!now || !k || s->error.code || !wr_slab_find(&s->shape, k - 1, &before))
         return;
     weir_array_section wanted = section_of(s, now->in_lo, now->in_hi);
@@ -150,7 +150,7 @@ static void step(weir_slabs *s, int64_t k, const wr_slab_box *now)
     while (s->read <= k + s->depth && s->read < s->shape.steps)
         read_slab(s, s->read);
     for (int i = 0; i < s->options.outputs; i++)
-        note(s, weir_wait(&out_of(s, k, i)->request, NULL));
+        note(s, weir_request_wait(&out_of(s, k, i)->request, NULL));
 }
 
 static void show(weir_slabs *s, int64_t k, const wr_slab_box *box, weir_slab *out)
@@ -235,9 +235,9 @@ int weir_slabs_end(weir_slabs *s)
     if (s->options.together)
         run_out(s);
     for (int64_t i = 0; i < s->in_ring * s->options.inputs; i++)
-        note(s, weir_wait(&s->in[i].request, NULL));
+        note(s, weir_request_wait(&s->in[i].request, NULL));
     for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
-        note(s, weir_wait(&s->out[i].request, NULL));
+        note(s, weir_request_wait(&s->out[i].request, NULL));
     weir_error error = s->error;
     for (int i = 0; i < s->options.outputs && error.code; i++)
         s->output[i]->spoiled = true; /* it lacks what was to be written after the error */

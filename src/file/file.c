@@ -434,37 +434,6 @@ int wr_file_complete(wr_access_request *a, wr_run_pattern *nothing)
     return code;
 }
 
-static int run(weir_file *f, wr_access_request a, bool together, int64_t *count)
-{
-    wr_run_pattern nothing;
-    int code = wr_file_complete(&a, &nothing);
-    return wr_file_access(f, &a, together, code, count);
-}
-
-int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                       void *base, int64_t *count)
-{
-    return run(file, wr_request_of(WR_READ, where, memory, base), true, count);
-}
-
-int weir_file_write_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                        const void *base, int64_t *count)
-{
-    return run(file, wr_request_of(WR_WRITE, where, memory, base), true, count);
-}
-
-int weir_file_read(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                   void *base, int64_t *count)
-{
-    return run(file, wr_request_of(WR_READ, where, memory, base), false, count);
-}
-
-int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                    const void *base, int64_t *count)
-{
-    return run(file, wr_request_of(WR_WRITE, where, memory, base), false, count);
-}
-
 int weir_file_get_size(weir_file *file, int64_t *size)
 {
     if (check_alive(file))

@@ -178,7 +178,7 @@ static int take_result(weir_request **request, int64_t *count)
     return code;
 }
 
-int weir_wait(weir_request **request, int64_t *count)
+int weir_request_wait(weir_request **request, int64_t *count)
 {
     weir_request *r = *request;
     if (count)
@@ -190,7 +190,7 @@ int weir_wait(weir_request **request, int64_t *count)
     return take_result(request, count);
 }
 
-int weir_test(weir_request **request, int *over, int64_t *count)
+int weir_request_test(weir_request **request, int *over, int64_t *count)
 {
     weir_request *r = *request;
     *over = 1;
@@ -205,11 +205,11 @@ int weir_test(weir_request **request, int *over, int64_t *count)
     return *over ? take_result(request, count) : 0;
 }
 
-int weir_waitall(int number, weir_request **requests, int64_t *counts)
+int weir_request_wait_all(int number, weir_request **requests, int64_t *counts)
 {
     weir_error first = {0};
     for (int i = 0; i < number; i++) {
-        int code = weir_wait(&requests[i], counts ? &counts[i] : NULL);
+        int code = weir_request_wait(&requests[i], counts ? &counts[i] : NULL);
         if (code && !first.code)
             first = *weir_error_last();
     }
@@ -246,36 +246,40 @@ void wr_file_finish(weir_file *f, bool ended)
     }
 }
 
-/* --- the public forms --- */
+/* --- the public transfers --- */
 
-static int start_whole(weir_file *f, wr_access_request a, bool together, weir_request **out)
+static int transfer(weir_file *f, wr_access_request a, bool together, int64_t *count,
+                    weir_request **request)
 {
     wr_run_pattern nothing;
-    wr_start how = {
-        .together = together, .form = WR_NONBLOCKING, .code = wr_file_complete(&a, &nothing)};
-    return wr_file_start(f, &a, &how, out);
+    int code = wr_file_complete(&a, &nothing);
+    if (!request)
+        return wr_file_access(f, &a, together, code, count);
+    wr_start how = {.together = together, .form = WR_NONBLOCKING, .code = code};
+    *request = NULL;
+    return wr_file_start(f, &a, &how, request);
 }
 
-int weir_file_iread_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                        void *base, weir_request **out)
+int weir_file_read_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                       void *base, int64_t *count, weir_request **request)
 {
-    return start_whole(file, wr_request_of(WR_READ, where, memory, base), true, out);
+    return transfer(file, wr_request_of(WR_READ, where, memory, base), true, count, request);
 }
 
-int weir_file_iwrite_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                         const void *base, weir_request **out)
+int weir_file_write_all(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                        const void *base, int64_t *count, weir_request **request)
 {
-    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), true, out);
+    return transfer(file, wr_request_of(WR_WRITE, where, memory, base), true, count, request);
 }
 
-int weir_file_iread(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                    void *base, weir_request **out)
+int weir_file_read(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                   void *base, int64_t *count, weir_request **request)
 {
-    return start_whole(file, wr_request_of(WR_READ, where, memory, base), false, out);
+    return transfer(file, wr_request_of(WR_READ, where, memory, base), false, count, request);
 }
 
-int weir_file_iwrite(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
-                     const void *base, weir_request **out)
+int weir_file_write(weir_file *file, const weir_pattern *where, const weir_pattern *memory,
+                    const void *base, int64_t *count, weir_request **request)
 {
-    return start_whole(file, wr_request_of(WR_WRITE, where, memory, base), false, out);
+    return transfer(file, wr_request_of(WR_WRITE, where, memory, base), false, count, request);
 }

@@ -119,8 +119,8 @@ static void run_step(gaxpy *g, int64_t row, int64_t column)
         start_read(g, 0, &at);
     start_read(g, 1, &at);
     for (int i = 0; i < 2; i++)
-        wr_note_error(&m->first, weir_wait(&g->reading[i], NULL));
-    wr_note_error(&m->first, weir_wait(&g->writing, NULL));
+        wr_note_error(&m->first, weir_request_wait(&g->reading[i], NULL));
+    wr_note_error(&m->first, weir_request_wait(&g->writing, NULL));
     memset(g->c, 0, (size_t)g->shape.c_room);
     if (!m->first.error.code)
         wr_matmul_add(m, &at, g->a, g->b, g->c);
@@ -149,7 +149,7 @@ static int run(gaxpy *g)
     for (int64_t row = 0; row < g->shape.blocks[0]; row++)
         for (int64_t column = 0; column < g->shape.blocks[1]; column++)
             run_step(g, row, column);
-    wr_note_error(&m->first, weir_wait(&g->writing, NULL));
+    wr_note_error(&m->first, weir_request_wait(&g->writing, NULL));
     return wr_work_end(m->c, &m->first);
 }
 

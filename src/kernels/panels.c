@@ -44,7 +44,7 @@ static void start_panels(multiplying *p, int64_t k)
 static void await_factor(multiplying *p, factor *f)
 {
     f->now = 1 - f->now;
-    wr_note_error(&p->m->first, weir_wait(&f->reading[f->now], NULL));
+    wr_note_error(&p->m->first, weir_request_wait(&f->reading[f->now], NULL));
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */
@@ -60,7 +60,7 @@ static void run_step(multiplying *p, int64_t k)
     start_panels(p, k + 1);
     const int out = (int)(p->blocks % p->shape.results);
     if (step.begins) {
-        wr_note_error(&m->first, weir_wait(&p->writing[out], NULL));
+        wr_note_error(&m->first, weir_request_wait(&p->writing[out], NULL));
         memset(p->result[out], 0, (size_t)p->shape.c_room);
     }
     if (!m->first.error.code)
@@ -95,7 +95,7 @@ static int run(multiplying *p)
     for (int64_t k = 0; k < p->shape.steps; k++)
         run_step(p, k);
     for (int i = 0; i < 2; i++)
-        wr_note_error(&m->first, weir_wait(&p->writing[i], NULL));
+        wr_note_error(&m->first, weir_request_wait(&p->writing[i], NULL));
     return wr_work_end(m->c, &m->first);
 }
 

@@ -189,10 +189,10 @@ static void run_step(solver *s, int64_t k)
     const int64_t at = k % s->ring;
     bool there = wr_blocks_find(&s->blocks, k, &b);
     start_read(s, k + s->ring - 1);
-    wr_note_error(&s->first, weir_wait(&s->reading[at], NULL));
+    wr_note_error(&s->first, weir_request_wait(&s->reading[at], NULL));
     if (there && s->blocks.exchange)
         exchange(s, &b, s->in[at]);
-    wr_note_error(&s->first, weir_wait(&s->writing[at], NULL));
+    wr_note_error(&s->first, weir_request_wait(&s->writing[at], NULL));
     there = there && !s->first.error.code;
     if (there)
         compute(s, &b, s->in[at], s->out[at]);
@@ -226,7 +226,7 @@ static int iterate(solver *s, weir_array *source, weir_array *target)
     for (int64_t k = 0; k < s->blocks.shape.steps; k++)
         run_step(s, k);
     for (int64_t i = 0; i < s->ring; i++)
-        wr_note_error(&s->first, weir_wait(&s->writing[i], NULL));
+        wr_note_error(&s->first, weir_request_wait(&s->writing[i], NULL));
     int code = wr_work_end(target, &s->first);
     return code ? code : agree_on_residual(s);
 }

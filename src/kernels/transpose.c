@@ -104,7 +104,7 @@ static void take_tile(turning *t, int64_t k, char *out)
     piece s;
     const int in = (int)(k % READS);
     const bool there = find_tile(t, k, &s);
-    wr_note_error(&t->first, weir_wait(&t->reading[in], NULL));
+    wr_note_error(&t->first, weir_request_wait(&t->reading[in], NULL));
     start_read(t, k + 1);
     if (there && !t->first.error.code)
         turn(t, &s, t->in[in], out);
@@ -115,7 +115,7 @@ static void run_step(turning *t, int64_t k)
 {
     wr_slab_box box;
     const int out = (int)(k % WRITES);
-    wr_note_error(&t->first, weir_wait(&t->writing[out], NULL));
+    wr_note_error(&t->first, weir_request_wait(&t->writing[out], NULL));
     for (int64_t i = 0; i < t->tiles; i++)
         take_tile(t, k * t->tiles + i, t->out[out]);
     const bool there = wr_slab_find(&t->shape, k, &box) && !t->first.error.code;
@@ -256,7 +256,7 @@ static int turn_all(turning *t)
     for (int64_t k = 0; k < t->shape.steps; k++)
         run_step(t, k);
     for (int i = 0; i < WRITES; i++)
-        wr_note_error(&t->first, weir_wait(&t->writing[i], NULL));
+        wr_note_error(&t->first, weir_request_wait(&t->writing[i], NULL));
     return wr_work_end(t->to, &t->first);
 }
 

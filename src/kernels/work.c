@@ -27,7 +27,7 @@ static int start(const weir_work *work, weir_array *array, const weir_array_sect
     *out = NULL;
     if (!section && work->direct)
         return 0;
-    return wr_array_start(array, section, base, how, out);
+    return wr_array_move(array, section, base, how, out);
 }
 
 int wr_work_read(const weir_work *work, weir_array *array, const weir_array_section *section,

@@ -134,7 +134,7 @@ static void create_body(wr_transport *t, void *user)
     } else {
         for (int i = 0; i < ROWS * COLUMNS; i++)
             value[i] = i;
-        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, value));
+        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, value, NULL));
         CHECK(!weir_array_close(a));
     }
     wr_world_release(w);
@@ -230,15 +230,15 @@ static void refuse(weir_array *a, weir_array_section s, const char *text)
     weir_request *request = NULL;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         memory[i] = -1;
-    CHECK_FAILS(weir_array_read(a, &s, memory), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_read(a, &s, memory, NULL), WEIR_EINVAL, text);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_write(a, &s, memory), WEIR_EINVAL, text);
-    CHECK_FAILS(weir_array_read_all(a, &s, memory), WEIR_EINVAL, text);
-    CHECK_FAILS(weir_array_write_all(a, &s, memory), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_write(a, &s, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_read_all(a, &s, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_write_all(a, &s, memory, NULL), WEIR_EINVAL, text);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_iread(a, &s, memory, &request), WEIR_EINVAL, text);
-    CHECK(!request && !weir_array_iread_all(a, &s, memory, &request));
-    CHECK_FAILS(weir_wait(&request, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_read(a, &s, memory, &request), WEIR_EINVAL, text);
+    CHECK(!request && !weir_array_read_all(a, &s, memory, &request));
+    CHECK_FAILS(weir_request_wait(&request, NULL), WEIR_EINVAL, text);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         CHECK(memory[i] == -1);
 }
@@ -272,10 +272,11 @@ static void refuse_sections(weir_array *a)
     refuse(a, (weir_array_section){.boxes = 1, .box_lo = lo, .box_hi = hi}, "index 5");
     refuse(a, (weir_array_section){.boxes = 1, .box_lo = lo, .box_hi = ones, .stride = ones},
            "strides");
-    CHECK_FAILS(weir_array_write(a, &(weir_array_section){.index = repeated, .count = count}, lo),
-                WEIR_EINVAL, "twice");
     CHECK_FAILS(
-        weir_array_write_all(a, &(weir_array_section){.index = repeated, .count = count}, lo),
+        weir_array_write(a, &(weir_array_section){.index = repeated, .count = count}, lo, NULL),
+        WEIR_EINVAL, "twice");
+    CHECK_FAILS(
+        weir_array_write_all(a, &(weir_array_section){.index = repeated, .count = count}, lo, NULL),
         WEIR_EINVAL, "twice");
 }
 
@@ -306,16 +307,16 @@ static void sections_body(wr_transport *t, void *user)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         memory[i] = 5;
     weir_array_section s = {.lo = t->rank == 1 ? low : NULL};
-    CHECK_FAILS(weir_array_write_all(a, &s, memory), WEIR_EINVAL, "index -1");
+    CHECK_FAILS(weir_array_write_all(a, &s, memory, NULL), WEIR_EINVAL, "index -1");
     CHECK_EQUAL(weir_error_last()->rank, 1);
-    CHECK(!weir_array_read_all(a, &(weir_array_section){0}, memory));
+    CHECK(!weir_array_read_all(a, &(weir_array_section){0}, memory, NULL));
     for (int i = 0; i < ROWS * COLUMNS; i++)
         CHECK(memory[i] == 0);
     CHECK(!weir_array_close(a)); /* what was refused has spoiled nothing */
     CHECK(!wr_array_open(w, in_folder("array"), WEIR_READ, "", &a));
-    CHECK(weir_array_write_all(a, &(weir_array_section){0}, memory) < 0);
+    CHECK(weir_array_write_all(a, &(weir_array_section){0}, memory, NULL) < 0);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK(weir_array_write(a, &(weir_array_section){0}, memory) < 0);
+    CHECK(weir_array_write(a, &(weir_array_section){0}, memory, NULL) < 0);
     CHECK(!weir_array_close(a));
     wr_world_release(w);
 }
@@ -335,11 +336,11 @@ static void cut_body(wr_transport *t, void *user)
     if (t->rank == 0)
         CHECK(!truncate(in_folder("array"), 4096 + 100));
     CHECK(!wr_agree(t, 0, 0));
-    CHECK_FAILS(weir_array_read_all(a, &(weir_array_section){0}, memory), WEIR_EIO, "ended");
+    CHECK_FAILS(weir_array_read_all(a, &(weir_array_section){0}, memory, NULL), WEIR_EIO, "ended");
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_read(a, &(weir_array_section){0}, memory), WEIR_EIO, "ended");
-    CHECK(!weir_array_iread(a, &(weir_array_section){0}, memory, &request));
-    CHECK_FAILS(weir_wait(&request, NULL), WEIR_EIO, "ended");
+    CHECK_FAILS(weir_array_read(a, &(weir_array_section){0}, memory, NULL), WEIR_EIO, "ended");
+    CHECK(!weir_array_read(a, &(weir_array_section){0}, memory, &request));
+    CHECK_FAILS(weir_request_wait(&request, NULL), WEIR_EIO, "ended");
     CHECK(!weir_array_close(a));
     CHECK(!wr_agree(t, 0, 0));
     if (t->rank == 0)

@@ -197,7 +197,7 @@ static void read_body(wr_transport *t, void *user)
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_array_open(w, s->set ? "durable" : "durable.npy", WEIR_READ, "", &a));
-    CHECK(!weir_array_read(a, &whole, memory));
+    CHECK(!weir_array_read(a, &whole, memory, NULL));
     for (int i = 0; i < N * N; i++)
         CHECK_EQUAL(memory[i], s->value);
     CHECK(!weir_array_close(a));

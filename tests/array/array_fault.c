@@ -79,7 +79,7 @@ static void old_body(wr_transport *t, void *user)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         value[i] = old_value(i);
     CHECK(!wr_array_create(w, s->path, &info, NULL, "", &a));
-    CHECK(!weir_array_write(a, &(weir_array_section){0}, value));
+    CHECK(!weir_array_write(a, &(weir_array_section){0}, value, NULL));
     CHECK(!weir_array_close(a));
     wr_world_release(w);
 }
@@ -99,10 +99,10 @@ static int write_some(weir_array *a, const scene *s, int rank)
     if (s->deed == WRITE_BY)
         return weir_array_write_distributed(a, &by, NULL, value);
     if (s->deed != IWRITE)
-        return weir_array_write_all(a, &part, value);
-    int code = s->together ? weir_array_iwrite_all(a, &part, value, &request)
-                           : weir_array_iwrite(a, &part, value, &request);
-    return code ? code : weir_wait(&request, NULL);
+        return weir_array_write_all(a, &part, value, NULL);
+    int code = s->together ? weir_array_write_all(a, &part, value, &request)
+                           : weir_array_write(a, &part, value, &request);
+    return code ? code : weir_request_wait(&request, NULL);
 }
 
 static void check_values(const double *value, int count, const int64_t *lo, int width)
@@ -116,7 +116,8 @@ static int read_boxes(weir_array *a, bool together)
     double value[30];
     int64_t lo[] = {2, 2, 3, 1, 0, 0}, hi[] = {5, 4, 6, 5, 2, 6}, at[] = {2, 2};
     weir_array_section s = {.boxes = 3, .box_lo = lo, .box_hi = hi};
-    int code = together ? weir_array_read_all(a, &s, value) : weir_array_read(a, &s, value);
+    int code =
+        together ? weir_array_read_all(a, &s, value, NULL) : weir_array_read(a, &s, value, NULL);
     if (!code)
         check_values(value, 6, at, 2);
     return code;
@@ -127,7 +128,7 @@ static int read_again(weir_array *a)
     double held[16], value[ROWS * COLUMNS];
     int64_t lo[] = {3, 3}, hi[] = {7, 7}, all[] = {0, 0};
     weir_array_section s = {.lo = lo, .hi = hi};
-    int code = weir_array_read(a, &s, held);
+    int code = weir_array_read(a, &s, held, NULL);
     if (!code)
         code = weir_array_read_reuse(a, &(weir_array_section){0}, value, &s, held);
     if (!code)
@@ -144,19 +145,19 @@ static int read_some(weir_array *a, const scene *s)
     weir_array_section whole = {0}, as_float = {.type = WEIR_F4};
     int code;
     if (s->deed == CONVERT) {
-        code = s->together ? weir_array_read_all(a, &as_float, converted)
-                           : weir_array_read(a, &as_float, converted);
+        code = s->together ? weir_array_read_all(a, &as_float, converted, NULL)
+                           : weir_array_read(a, &as_float, converted, NULL);
         for (int i = 0; i < ROWS * COLUMNS && !code; i++)
             CHECK(converted[i] == (float)old_value(i));
         return code;
     }
     if (s->deed == IREAD) {
-        code = s->together ? weir_array_iread_all(a, &whole, value, &request)
-                           : weir_array_iread(a, &whole, value, &request);
-        code = code ? code : weir_wait(&request, NULL);
+        code = s->together ? weir_array_read_all(a, &whole, value, &request)
+                           : weir_array_read(a, &whole, value, &request);
+        code = code ? code : weir_request_wait(&request, NULL);
     } else {
-        code =
-            s->together ? weir_array_read_all(a, &whole, value) : weir_array_read(a, &whole, value);
+        code = s->together ? weir_array_read_all(a, &whole, value, NULL)
+                           : weir_array_read(a, &whole, value, NULL);
     }
     if (!code)
         check_values(value, ROWS * COLUMNS, all, COLUMNS);

@@ -53,7 +53,7 @@ static void check_value(wr_world *w, const char *path, int value)
     int memory[N];
     weir_array *a;
     CHECK(!wr_array_open(w, path, WEIR_READ, NULL, &a));
-    CHECK(!weir_array_read(a, &whole, memory));
+    CHECK(!weir_array_read(a, &whole, memory, NULL));
     for (int i = 0; i < N; i++)
         CHECK_EQUAL(memory[i], value);
     CHECK(!weir_array_close(a));

@@ -128,8 +128,8 @@ static int run_blocking(weir_array *a, array_call *k, array_part *p)
         return k->write ? weir_array_write_distributed(a, &k->by, &p->what.section, base)
                         : weir_array_read_distributed(a, &k->by, &p->what.section, base);
     if (k->write)
-        return (k->together ? weir_array_write_all : weir_array_write)(a, section, base);
-    return (k->together ? weir_array_read_all : weir_array_read)(a, section, base);
+        return (k->together ? weir_array_write_all : weir_array_write)(a, section, base, NULL);
+    return (k->together ? weir_array_read_all : weir_array_read)(a, section, base, NULL);
 }
 
 static void start(weir_array *a, const array_call *k, array_part *p, weir_request **out)
@@ -137,16 +137,16 @@ static void start(weir_array *a, const array_call *k, array_part *p, weir_reques
     const weir_array_section *section = chosen_section(&p->what);
     char *base = p->after + p->what.base;
     if (k->write)
-        CHECK(!(k->together ? weir_array_iwrite_all : weir_array_iwrite)(a, section, base, out));
+        CHECK(!(k->together ? weir_array_write_all : weir_array_write)(a, section, base, out));
     else
-        CHECK(!(k->together ? weir_array_iread_all : weir_array_iread)(a, section, base, out));
+        CHECK(!(k->together ? weir_array_read_all : weir_array_read)(a, section, base, out));
 }
 
 static void wait_for(array_scene *s, int rank, int calls, weir_request **pending)
 {
     for (int i = 0; i < calls; i++)
         if (pending[i])
-            s->call[i].part[rank].code = weir_wait(&pending[i], NULL);
+            s->call[i].part[rank].code = weir_request_wait(&pending[i], NULL);
 }
 
 static weir_array *enter(array_scene *s, wr_world *w)

@@ -36,7 +36,7 @@ static void write_array(const task *k, wr_world *w)
         value[i] = i;
     CHECK(!wr_array_create(w, k->path, &k->info, NULL, "", &a));
     weir_array_section s = {.type = from};
-    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &s, value));
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &s, value, NULL));
     CHECK(!weir_array_close(a));
     free(value);
 }
@@ -66,7 +66,7 @@ static void read_array(const task *k, wr_world *w)
     double *value = calloc((size_t)count_elements(info) * 2 + 1, sizeof *value);
     CHECK(value);
     weir_array_section s = {.type = moved ? WEIR_F2 : parts == 2 ? WEIR_C16 : WEIR_F8};
-    CHECK(!weir_array_read_all(a, &s, value));
+    CHECK(!weir_array_read_all(a, &s, value, NULL));
     if (w->transport->rank == 0)
         show(info, value, moved ? 0 : parts);
     free(value);

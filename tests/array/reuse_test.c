@@ -18,7 +18,7 @@ static void put(wr_world *w, const naive *a)
     weir_array_options options = naive_options(a);
     CHECK(!wr_array_create(w, path, &a->info, &options, "", &array));
     CHECK(!weir_array_write_all(array, w->transport->rank ? NULL : &(weir_array_section){0},
-                                a->data));
+                                a->data, NULL));
     CHECK(!weir_array_close(array));
 }
 
@@ -140,19 +140,19 @@ static void cache_body(wr_transport *t, void *user)
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         all[i] = (double)i;
     CHECK(!wr_array_create(w, path, &info, NULL, "cache=4M", &a));
-    CHECK(!weir_array_write(a, &(weir_array_section){0}, all));
+    CHECK(!weir_array_write(a, &(weir_array_section){0}, all, NULL));
     for (int i = 0; i < 2; i++) { /* phases 1 and 2 */
         io_count_next(w);
         memset(some, 0, sizeof some);
-        CHECK(!weir_array_read(a, &s, some));
+        CHECK(!weir_array_read(a, &s, some, NULL));
         check_columns(some, 100, 40, 0);
     }
     for (int64_t i = 0; i < ROWS * 40; i++)
         some[i] += 0.5;
-    CHECK(!weir_array_write(a, &s, some));
+    CHECK(!weir_array_write(a, &s, some, NULL));
     memset(some, 0, sizeof some);
     io_count_next(w);
-    CHECK(!weir_array_read(a, &s, some));
+    CHECK(!weir_array_read(a, &s, some, NULL));
     check_columns(some, 100, 40, 0.5);
     CHECK(!weir_array_close(a));
     wr_world_release(w);
@@ -185,15 +185,16 @@ static void once_body(wr_transport *t, void *user)
         rows[i] = i * 7 % 16;
     CHECK(!wr_world_open(t, user, &w));
     CHECK(!wr_array_create(w, path, &info, NULL, "", &a));
-    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, all));
+    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, all, NULL));
     CHECK(!weir_array_close(a));
     io_count_watch(w, &counts[t->rank]);
     CHECK(!wr_array_open(w, path, WEIR_READ, "access=list;collective=always", &a));
-    CHECK(!weir_array_read_all(a, &(weir_array_section){.index = index, .count = count}, got));
+    CHECK(
+        !weir_array_read_all(a, &(weir_array_section){.index = index, .count = count}, got, NULL));
     for (int i = 0; i < 64 * 32; i++)
         CHECK_EQUAL(got[i], rows[i / 32] * 32 + i % 32);
     io_count_next(w);
-    CHECK(!weir_array_read_all(a, &(weir_array_section){.lo = lo, .hi = hi}, got));
+    CHECK(!weir_array_read_all(a, &(weir_array_section){.lo = lo, .hi = hi}, got, NULL));
     for (int i = 0; i < 64 * 16; i++)
         CHECK_EQUAL(got[i], i / 16 * 32 + 8 + i % 16);
     io_count_next(w);

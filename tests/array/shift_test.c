@@ -118,7 +118,7 @@ static void rank_body(wr_transport *t, void *user)
     weir_shift bad = s->shift;
     CHECK(!wr_world_open(t, &s->tunables, &w));
     CHECK(!wr_array_create(w, s->path, &s->array.info, &options, s->hints, &a));
-    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, s->array.data));
+    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, s->array.data, NULL));
     if (s->array.info.dimensions)
         check_shift(s, a, t->rank);
     bad.count = 0;

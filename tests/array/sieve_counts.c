@@ -80,10 +80,10 @@ static void rank_body(wr_transport *t, void *user)
     weir_array *a = make(w, s);
     for (int64_t i = 0; i < s->row.direct_elements; i++)
         memory[i] = (int32_t)i + 1;
-    CHECK(!weir_array_write(a, &section, memory));
+    CHECK(!weir_array_write(a, &section, memory, NULL));
     io_count_next(w);
     memset(memory, 0, sizeof memory);
-    CHECK(!weir_array_read(a, &section, memory));
+    CHECK(!weir_array_read(a, &section, memory, NULL));
     for (int64_t i = 0; i < s->row.direct_elements; i++)
         CHECK_EQUAL(memory[i], i + 1);
     CHECK(!weir_array_close(a));

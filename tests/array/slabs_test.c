@@ -106,7 +106,7 @@ static weir_array *make(const scene *s, int i, wr_world *w)
         weir_array_options options = naive_options(n);
         CHECK(!wr_array_create(w, path, &n->info, &options, "", &a));
         CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &(weir_array_section){0},
-                                    n->data));
+                                    n->data, NULL));
         CHECK(!weir_array_close(a));
     }
     CHECK(!wr_array_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &a));

@@ -51,16 +51,16 @@ static int access_as(actor *a, int form, bool write, const weir_pattern *where,
     weir_request *request = NULL;
     int code;
     if (form == WR_BLOCKING)
-        return (write ? weir_file_write_all(a->f, where, memory, a->memory, NULL)
-                      : weir_file_read_all(a->f, where, memory, a->memory, NULL));
+        return (write ? weir_file_write_all(a->f, where, memory, a->memory, NULL, NULL)
+                      : weir_file_read_all(a->f, where, memory, a->memory, NULL, NULL));
     if (form == WR_SPLIT)
         code = begin_all(a->f, wr_request_of(write ? WR_WRITE : WR_READ, where, memory, a->memory),
                          &request);
     else
-        code = write ? weir_file_iwrite_all(a->f, where, memory, a->memory, &request)
-                     : weir_file_iread_all(a->f, where, memory, a->memory, &request);
+        code = write ? weir_file_write_all(a->f, where, memory, a->memory, NULL, &request)
+                     : weir_file_read_all(a->f, where, memory, a->memory, NULL, &request);
     CHECK_EQUAL(code, 0);
-    return weir_wait(&request, NULL);
+    return weir_request_wait(&request, NULL);
 }
 
 static void check_read(const actor *a, const strip *s)

@@ -46,18 +46,18 @@ static void fill_file(const stage *s, int64_t size)
     for (int64_t i = 0; i < size; i++)
         bytes[i] = byte_at(i);
     if (s->t->rank == 0)
-        CHECK(!weir_file_write(s->f, all, all, bytes, NULL));
+        CHECK(!weir_file_write(s->f, all, all, bytes, NULL, NULL));
     weir_pattern_free(all);
     meet(s->t);
 }
 
 typedef int access_call(weir_file *f, const weir_pattern *where, const weir_pattern *memory,
-                        void *base, int64_t *count);
+                        void *base, int64_t *count, weir_request **request);
 
 static int write_all(weir_file *f, const weir_pattern *where, const weir_pattern *memory,
-                     void *base, int64_t *count)
+                     void *base, int64_t *count, weir_request **request)
 {
-    return weir_file_write_all(f, where, memory, base, count);
+    return weir_file_write_all(f, where, memory, base, count, request);
 }
 
 /* Reads `where` into contiguous memory and checks everything: what is below `size`, and that the
@@ -78,7 +78,7 @@ static void check_read(const stage *s, access_call *call, const weir_pattern *wh
     }
     while (below < bytes && wanted[below] != UNTOUCHED)
         below++;
-    CHECK_EQUAL(call(s->f, where, where ? memory : NULL, got, &count), 0);
+    CHECK_EQUAL(call(s->f, where, where ? memory : NULL, got, &count, NULL), 0);
     CHECK_EQUAL(count, below);
     CHECK(!memcmp(got, wanted, sizeof got));
     weir_pattern_free(memory);
@@ -103,11 +103,11 @@ static void test_nothing(const stage *s)
         for (int i = 0; i < 5; i++) {
             const weir_pattern *p = none[i < 4 ? i : s->t->rank % 4];
             int64_t count = -1;
-            CHECK(!weir_file_read_all(s->f, p, p, memory, &count) && count == 0);
+            CHECK(!weir_file_read_all(s->f, p, p, memory, &count, NULL) && count == 0);
             count = -1;
-            CHECK(!weir_file_write_all(s->f, p, p, memory, &count) && count == 0);
-            CHECK(!weir_file_read(s->f, p, p, memory, &count) && count == 0);
-            CHECK(!weir_file_write(s->f, p, p, memory, NULL));
+            CHECK(!weir_file_write_all(s->f, p, p, memory, &count, NULL) && count == 0);
+            CHECK(!weir_file_read(s->f, p, p, memory, &count, NULL) && count == 0);
+            CHECK(!weir_file_write(s->f, p, p, memory, NULL, NULL));
             meet(s->t);
         }
         check_size(s, size);
@@ -131,7 +131,8 @@ static void test_one_rank(const stage *s)
         bool mine = who == s->t->rank;
         const weir_pattern *idle = who % 2 ? none : NULL;
         CHECK(!weir_file_set_size(s->f, 0));
-        CHECK(!weir_file_write_all(s->f, mine ? where : idle, mine ? memory : idle, data, &count));
+        CHECK(!weir_file_write_all(s->f, mine ? where : idle, mine ? memory : idle, data, &count,
+                                   NULL));
         CHECK_EQUAL(count, mine ? PIECES * PIECE : 0);
         check_size(s, 13 + PIECES * (PIECE + GAP) - GAP);
         bool reads = (who + 1) % s->t->size == s->t->rank;
@@ -192,7 +193,7 @@ static void test_one_is_wrong(const stage *s)
     for (int who = 0; who < s->t->size; who++)
         for (int write = 0; write < 2; write++) {
             int code = (write ? write_all : weir_file_read_all)(
-                s->f, where, who == s->t->rank ? bad : good, memory, &count);
+                s->f, where, who == s->t->rank ? bad : good, memory, &count, NULL);
             check_same(s, code, WEIR_EINVAL);
             CHECK_EQUAL(weir_error_last()->rank, who);
             CHECK_EQUAL(count, 0);
@@ -216,7 +217,7 @@ static void test_directions(const stage *s)
                 char data[PIECE] = {0};
                 bool other = who == s->t->rank, nothing = idle && s->t->rank % 2;
                 int code = (write != other ? write_all : weir_file_read_all)(
-                    s->f, nothing ? NULL : where, nothing ? NULL : memory, data, &count);
+                    s->f, nothing ? NULL : where, nothing ? NULL : memory, data, &count, NULL);
                 check_same(s, code, WEIR_EDISAGREE);
                 check_read(s, weir_file_read_all, where, size);
             }
@@ -235,7 +236,7 @@ static void test_wrong_and_other_direction(const stage *s)
         for (int differs = 0; differs < s->t->size; differs++) {
             char data[PIECE] = {0};
             int code = (differs == s->t->rank ? write_all : weir_file_read_all)(
-                s->f, where, who == s->t->rank ? bad : good, data, &count);
+                s->f, where, who == s->t->rank ? bad : good, data, &count, NULL);
             check_same(s, code, 0);
             check_read(s, weir_file_read_all, where, size);
         }
@@ -290,7 +291,7 @@ void check_round_trip(wr_world *w, weir_file *f)
         image[i] = byte_at(i);
     CHECK(!weir_pattern_pack(where, 0, PIECES * PIECE, image, data));
     CHECK(!weir_file_set_size(f, 0));
-    CHECK(!weir_file_write_all(f, where, memory, data, &count));
+    CHECK(!weir_file_write_all(f, where, memory, data, &count, NULL));
     CHECK_EQUAL(count, PIECES * PIECE);
     check_size(&s, size - GAP);
     check_read(&s, weir_file_read_all, where, size);

@@ -107,8 +107,8 @@ static void access_alone(player *p)
     access a;
     prepare(p, &a, either(&p->own));
     weir_file *f = some_handle(p, &p->own);
-    CHECK_EQUAL(a.direction == WR_WRITE ? weir_file_write(f, a.where, a.memory, a.data, NULL)
-                                        : weir_file_read(f, a.where, a.memory, a.data, NULL),
+    CHECK_EQUAL(a.direction == WR_WRITE ? weir_file_write(f, a.where, a.memory, a.data, NULL, NULL)
+                                        : weir_file_read(f, a.where, a.memory, a.data, NULL, NULL),
                 0);
     finish(&a);
 }
@@ -118,14 +118,14 @@ static void start_alone(player *p, access *a)
     prepare(p, a, either(&p->own));
     weir_file *f = some_handle(p, &p->own);
     CHECK_EQUAL(a->direction == WR_WRITE
-                    ? weir_file_iwrite(f, a->where, a->memory, a->data, &a->request)
-                    : weir_file_iread(f, a->where, a->memory, a->data, &a->request),
+                    ? weir_file_write(f, a->where, a->memory, a->data, NULL, &a->request)
+                    : weir_file_read(f, a->where, a->memory, a->data, NULL, &a->request),
                 0);
 }
 
 static void wait_for(access *a)
 {
-    CHECK_EQUAL(weir_wait(&a->request, NULL), 0);
+    CHECK_EQUAL(weir_request_wait(&a->request, NULL), 0);
     finish(a);
 }
 
@@ -133,8 +133,9 @@ static void access_together(player *p, weir_file *f, enum wr_direction direction
 {
     access a;
     prepare(p, &a, direction);
-    CHECK_EQUAL(direction == WR_WRITE ? weir_file_write_all(f, a.where, a.memory, a.data, NULL)
-                                      : weir_file_read_all(f, a.where, a.memory, a.data, NULL),
+    CHECK_EQUAL(direction == WR_WRITE
+                    ? weir_file_write_all(f, a.where, a.memory, a.data, NULL, NULL)
+                    : weir_file_read_all(f, a.where, a.memory, a.data, NULL, NULL),
                 0);
     finish(&a);
 }
@@ -170,8 +171,8 @@ static void play_nonblocking(player *p)
         weir_file *f = some_handle(p, p->common);
         prepare(p, a, either(p->common));
         CHECK_EQUAL(a->direction == WR_WRITE
-                        ? weir_file_iwrite_all(f, a->where, a->memory, a->data, &a->request)
-                        : weir_file_iread_all(f, a->where, a->memory, a->data, &a->request),
+                        ? weir_file_write_all(f, a->where, a->memory, a->data, NULL, &a->request)
+                        : weir_file_read_all(f, a->where, a->memory, a->data, NULL, &a->request),
                     0);
         access_alone(p);
     }
@@ -228,7 +229,7 @@ static void check_round(player *p, bool only, int64_t *before)
     access a;
     CHECK(!wr_allreduce(p->t, 0, WR_OR, 4, p->stamps));
     prepare(p, &a, WR_READ);
-    CHECK(!weir_file_read(p->file[0], a.where, a.memory, a.data, NULL));
+    CHECK(!weir_file_read(p->file[0], a.where, a.memory, a.data, NULL, NULL));
     int64_t seen = finish(&a), both[] = {seen, -seen};
     CHECK(!wr_allreduce(p->t, 0, WR_MAX, 2, both));
     bool written = p->stamps[seen / 64] >> seen % 64 & 1;
@@ -364,9 +365,9 @@ static void check_size(player *p)
         prepare(p, a, WR_READ);
         int64_t all = weir_pattern_bytes(a->where), lo, hi;
         weir_pattern_bounds(a->where, &lo, &hi);
-        CHECK(!weir_file_iread(p->file[0], a->where, a->memory, a->data, &a->request));
+        CHECK(!weir_file_read(p->file[0], a->where, a->memory, a->data, NULL, &a->request));
         CHECK(!weir_file_set_size(p->file[0], i % 2 ? BYTES : 0));
-        CHECK(!weir_wait(&a->request, &count));
+        CHECK(!weir_request_wait(&a->request, &count));
         CHECK(count == 0 || count == all);
         finish(a);
     }
@@ -382,16 +383,16 @@ static void check_no_locks(player *p)
     CHECK(!wr_agree(p->t, 0, 0));
     locks_fail = true;
     CHECK(!wr_agree(p->t, 0, 0));
-    CHECK_FAILS(weir_file_write_all(f, a.where, a.memory, a.data, NULL), WEIR_EIO, "lock");
-    CHECK_FAILS(weir_file_write(f, a.where, a.memory, a.data, NULL), WEIR_EIO, "lock");
-    CHECK(!weir_file_iwrite_all(f, a.where, a.memory, a.data, &request));
-    CHECK_FAILS(weir_wait(&request, NULL), WEIR_EIO, "lock");
+    CHECK_FAILS(weir_file_write_all(f, a.where, a.memory, a.data, NULL, NULL), WEIR_EIO, "lock");
+    CHECK_FAILS(weir_file_write(f, a.where, a.memory, a.data, NULL, NULL), WEIR_EIO, "lock");
+    CHECK(!weir_file_write_all(f, a.where, a.memory, a.data, NULL, &request));
+    CHECK_FAILS(weir_request_wait(&request, NULL), WEIR_EIO, "lock");
     CHECK(!wr_agree(p->t, 0, 0));
     locks_fail = false;
     CHECK(!wr_agree(p->t, 0, 0));
     finish(&a);
     prepare(p, &a, WR_READ);
-    CHECK(!weir_file_read_all(f, a.where, a.memory, a.data, NULL));
+    CHECK(!weir_file_read_all(f, a.where, a.memory, a.data, NULL, NULL));
     CHECK_EQUAL(finish(&a), 0);
     access_together(p, f, WR_WRITE);
 }
@@ -423,12 +424,12 @@ static void behind_body(wr_transport *t, void *user)
     for (int atomic = 0; atomic < 2; atomic++) {
         access a;
         prepare(p, &a, WR_WRITE);
-        CHECK(!weir_file_write_all(p->file[0], a.where, a.memory, a.data, NULL));
+        CHECK(!weir_file_write_all(p->file[0], a.where, a.memory, a.data, NULL, NULL));
         if (!atomic)
             CHECK(!weir_file_set_atomic(p->file[0], 1));
         access b;
         prepare(p, &b, WR_READ);
-        CHECK(!weir_file_read(p->file[1], b.where, b.memory, b.data, NULL));
+        CHECK(!weir_file_read(p->file[1], b.where, b.memory, b.data, NULL, NULL));
         CHECK_EQUAL(finish(&b), (unsigned char)a.data[0]);
         finish(&a);
         CHECK(!wr_agree(t, 0, 0));

@@ -45,11 +45,11 @@ static void test_long_runs(wr_transport *t, void *unused)
     CHECK(!weir_pattern_strided(0, RUNS, RUN, STRIDE, &where));
     CHECK(!weir_pattern_contiguous(0, (int64_t)RUN * RUNS, &whole));
     CHECK(!weir_pattern_strided(0, 2, (int64_t)RUN * RUNS / 2, (int64_t)RUN * RUNS, &parts));
-    CHECK(!weir_file_iwrite(f, where, whole, data, &request));
-    CHECK(!weir_wait(&request, &count));
+    CHECK(!weir_file_write(f, where, whole, data, NULL, &request));
+    CHECK(!weir_request_wait(&request, &count));
     CHECK_EQUAL(count, (int64_t)RUN * RUNS);
-    CHECK(!weir_file_iread(f, where, parts, back, &request));
-    CHECK(!weir_wait(&request, &count));
+    CHECK(!weir_file_read(f, where, parts, back, NULL, &request));
+    CHECK(!weir_request_wait(&request, &count));
     CHECK_EQUAL(count, (int64_t)RUN * RUNS);
     for (int64_t i = 0; i < (int64_t)RUN * RUNS; i++) {
         int64_t half = (int64_t)RUN * RUNS / 2;
@@ -85,10 +85,10 @@ static void *use(void *argument)
         if (round % 2)
             CHECK(!begin_all(u->file, wr_request_of(WR_WRITE, where, memory, data), &request));
         else
-            CHECK(!weir_file_iwrite_all(u->file, where, memory, data, &request));
-        CHECK(!weir_wait(&request, NULL));
-        CHECK(!weir_file_iread_all(u->file, where, memory, back, &request));
-        CHECK(!weir_wait(&request, NULL));
+            CHECK(!weir_file_write_all(u->file, where, memory, data, NULL, &request));
+        CHECK(!weir_request_wait(&request, NULL));
+        CHECK(!weir_file_read_all(u->file, where, memory, back, NULL, &request));
+        CHECK(!weir_request_wait(&request, NULL));
         CHECK(!memcmp(data, back, sizeof data));
     }
     weir_pattern_free(where);
@@ -154,13 +154,13 @@ static void test_half_given(wr_transport *t, void *unused)
     stage s = set_up(t, "storage=mem");
     weir_request *request;
     const weir_pattern *given = t->rank == 1 ? NULL : s.memory;
-    CHECK_EQUAL(weir_file_write_all(s.file, s.where, given, data, NULL), WEIR_EINVAL);
-    CHECK(!weir_file_iwrite_all(s.file, s.where, given, data, &request));
-    CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_write_all(s.file, s.where, given, data, NULL, NULL), WEIR_EINVAL);
+    CHECK(!weir_file_write_all(s.file, s.where, given, data, NULL, &request));
+    CHECK_EQUAL(weir_request_wait(&request, NULL), WEIR_EINVAL);
     CHECK(!begin_all(s.file, wr_request_of(WR_WRITE, s.where, given, data), &request));
-    CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
+    CHECK_EQUAL(weir_request_wait(&request, NULL), WEIR_EINVAL);
     CHECK(strstr(weir_error_last()->text, "none in memory") && weir_error_last()->rank == 1);
-    CHECK_EQUAL(weir_file_iwrite(s.file, s.where, NULL, data, &request), WEIR_EINVAL);
+    CHECK_EQUAL(weir_file_write(s.file, s.where, NULL, data, NULL, &request), WEIR_EINVAL);
     CHECK(!strcmp(weir_error_last()->file, path));
     CHECK(!weir_file_close(s.file));
     take_down(&s);
@@ -172,13 +172,13 @@ static void test_no_memory(wr_transport *t, void *unused)
     (void)unused;
     stage s = set_up(t, "storage=mem");
     weir_request *first, *second;
-    CHECK(!weir_file_iwrite_all(s.file, s.where, s.memory, data, &first));
+    CHECK(!weir_file_write_all(s.file, s.where, s.memory, data, NULL, &first));
     wr_alloc_fail_after(t->rank == 0 ? 0 : -1);
-    CHECK(!weir_file_iwrite_all(s.file, s.where, s.memory, data, &second));
+    CHECK(!weir_file_write_all(s.file, s.where, s.memory, data, NULL, &second));
     wr_alloc_fail_after(-1);
-    CHECK(!weir_wait(&first, NULL));
+    CHECK(!weir_request_wait(&first, NULL));
     CHECK(!weir_file_close(s.file));
-    CHECK_EQUAL(weir_wait(&second, NULL), WEIR_ENOMEM);
+    CHECK_EQUAL(weir_request_wait(&second, NULL), WEIR_ENOMEM);
     CHECK(!second);
     take_down(&s);
 }

@@ -114,7 +114,7 @@ static int write_rows(weir_file *f, int rank, int64_t from)
     CHECK(!weir_pattern_contiguous(0, sizeof memory, &dense));
     int64_t before = wr_alloc_count();
     wr_alloc_fail_after(fail_after);
-    int code = weir_file_write_all(f, where, dense, memory, &count);
+    int code = weir_file_write_all(f, where, dense, memory, &count, NULL);
     wr_alloc_fail_after(-1);
     allocations = wr_alloc_count() - before;
     CHECK(code || count == (int64_t)sizeof memory);
@@ -140,7 +140,7 @@ static int read_byte(weir_file *f, bool together)
     char byte = 0;
     CHECK(!weir_pattern_contiguous(0, 1, &one));
     CHECK(!weir_pattern_contiguous(0, 1, &memory));
-    int code = (together ? weir_file_read_all : weir_file_read)(f, one, memory, &byte, NULL);
+    int code = (together ? weir_file_read_all : weir_file_read)(f, one, memory, &byte, NULL, NULL);
     CHECK(code || byte == byte_of(0, 0));
     weir_pattern_free(one);
     weir_pattern_free(memory);
@@ -302,7 +302,7 @@ static void steps_body(wr_transport *t, void *user)
         int64_t by = step * DOT;
         memset(memory, 1 + (int)step * 4 + t->rank, sizeof memory);
         CHECK(!weir_pattern_concat(1, &by, (const weir_pattern *[]){dots}, &where));
-        CHECK(!weir_file_write_all(f, where, dense, memory, NULL));
+        CHECK(!weir_file_write_all(f, where, dense, memory, NULL, NULL));
         weir_pattern_free(where);
     }
     CHECK_EQUAL(writes, 0);

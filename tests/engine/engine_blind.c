@@ -35,7 +35,8 @@ static void rank_body(wr_transport *t, void *user)
     CHECK(!wr_file_open(w, s->path, WEIR_WRITE, s->hints, &f));
     CHECK(!f->group.handle.can_read);
     CHECK(!s->atomic || !weir_file_set_atomic(f, 1));
-    CHECK(!(s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count));
+    CHECK(!(s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count,
+                                                                 NULL));
     CHECK_EQUAL(count, PIECES * PIECE);
     CHECK(!weir_file_close(f));
     weir_pattern_free(where);

@@ -58,8 +58,8 @@ static void write_and_read(weir_file *f, const wr_transport *t, int turn)
         CHECK(!weir_pattern_strided(first, count, RUN, stride, &where));
         for (int64_t i = 0; i < count * RUN; i++)
             data[i] = step ? 0 : byte_at(first + i / RUN * stride + i % RUN, turn);
-        CHECK(!(step ? weir_file_read_all(f, where, memory, data, &moved)
-                     : weir_file_write_all(f, where, memory, data, &moved)));
+        CHECK(!(step ? weir_file_read_all(f, where, memory, data, &moved, NULL)
+                     : weir_file_write_all(f, where, memory, data, &moved, NULL)));
         CHECK_EQUAL(moved, count * RUN);
         for (int64_t i = 0; i < count * RUN; i++)
             CHECK_EQUAL(data[i], byte_at(first + i / RUN * stride + i % RUN, turn));
@@ -107,7 +107,8 @@ static void check_bounds(weir_file *f)
     CHECK(!weir_file_set_realms(f, 1, (const weir_pattern *[]){a}, 0));
     weir_pattern *one;
     CHECK(!weir_pattern_contiguous(0, 1, &one));
-    CHECK_FAILS(weir_file_write_all(f, far, one, &byte, NULL), WEIR_EINVAL, "leaves the realms");
+    CHECK_FAILS(weir_file_write_all(f, far, one, &byte, NULL, NULL), WEIR_EINVAL,
+                "leaves the realms");
     weir_pattern_free(one);
     weir_pattern_free(far);
     weir_pattern_free(a);
@@ -125,7 +126,8 @@ static void rank_body(wr_transport *t, void *user)
     char byte = 0;
     weir_pattern *one;
     CHECK(!weir_pattern_contiguous(0, 1, &one));
-    CHECK_FAILS(weir_file_write_all(f, one, one, &byte, NULL), WEIR_EINVAL, "none were given");
+    CHECK_FAILS(weir_file_write_all(f, one, one, &byte, NULL, NULL), WEIR_EINVAL,
+                "none were given");
     weir_pattern_free(one);
     for (int turn = 0; turn < 4; turn++) {
         const weir_pattern *realms[MOST];

@@ -71,15 +71,15 @@ static int access_all(weir_file *f, scene *s, int rank, const weir_pattern *wher
     if (s->form == WR_SPLIT) {
         enum wr_direction direction = s->write ? WR_WRITE : WR_READ;
         code = begin_all(f, wr_request_of(direction, where, memory, base), &request);
-        return code ? code : weir_wait(&request, &s->counts[rank]);
+        return code ? code : weir_request_wait(&request, &s->counts[rank]);
     }
     if (s->form == WR_NONBLOCKING) {
-        code = s->write ? weir_file_iwrite_all(f, where, memory, base, &request)
-                        : weir_file_iread_all(f, where, memory, base, &request);
-        return code ? code : weir_wait(&request, &s->counts[rank]);
+        code = s->write ? weir_file_write_all(f, where, memory, base, NULL, &request)
+                        : weir_file_read_all(f, where, memory, base, NULL, &request);
+        return code ? code : weir_request_wait(&request, &s->counts[rank]);
     }
-    return s->write ? weir_file_write_all(f, where, memory, base, &s->counts[rank])
-                    : weir_file_read_all(f, where, memory, base, &s->counts[rank]);
+    return s->write ? weir_file_write_all(f, where, memory, base, &s->counts[rank], NULL)
+                    : weir_file_read_all(f, where, memory, base, &s->counts[rank], NULL);
 }
 
 static void rank_body(wr_transport *t, void *user)
@@ -108,7 +108,7 @@ static void rank_body(wr_transport *t, void *user)
     if (s->codes[rank]) { /* the handle stays usable; each rank's own fault may still come, once */
         int64_t count = 0;
         char again[PIECES * PIECE];
-        for (int i = 0; i < RANKS && weir_file_read_all(f, where, memory, again, &count); i++)
+        for (int i = 0; i < RANKS && weir_file_read_all(f, where, memory, again, &count, NULL); i++)
             ;
         CHECK_EQUAL(count, PIECES * PIECE);
     }

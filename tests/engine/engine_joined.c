@@ -47,7 +47,7 @@ static void write_pieces(const scene *s, const wr_transport *t, weir_file *f)
         image[i] = byte_at(i);
     CHECK(!weir_pattern_contiguous(0, bytes, &dense));
     CHECK(!weir_pattern_pack(where, 0, bytes, image, memory));
-    CHECK_EQUAL(weir_file_write_all(f, where, dense, memory, &count), 0);
+    CHECK_EQUAL(weir_file_write_all(f, where, dense, memory, &count, NULL), 0);
     CHECK_EQUAL(count, bytes);
     weir_pattern_free(where);
     weir_pattern_free(dense);
@@ -62,8 +62,8 @@ static void read_pieces(const scene *s, const wr_transport *t, weir_file *f, boo
         image[i] = byte_at(i);
     CHECK(!weir_pattern_contiguous(0, bytes, &dense));
     CHECK(!weir_pattern_pack(where, 0, bytes, image, wanted));
-    CHECK_EQUAL((together ? weir_file_read_all : weir_file_read)(f, where, dense, memory, &count),
-                0);
+    CHECK_EQUAL(
+        (together ? weir_file_read_all : weir_file_read)(f, where, dense, memory, &count, NULL), 0);
     CHECK_EQUAL(count, bytes);
     CHECK(!memcmp(memory, wanted, (size_t)bytes));
     weir_pattern_free(where);
@@ -104,9 +104,9 @@ static void missing_body(wr_transport *t, void *user)
     CHECK(!weir_pattern_contiguous(0, weir_pattern_bytes(where), &dense));
     CHECK(!wr_world_open(t, &s->tunables, &w));
     CHECK_EQUAL(open_set_file(s, w, WEIR_READ | WEIR_WRITE, &f), 0);
-    CHECK_EQUAL(weir_file_read_all(f, where, dense, memory, NULL), WEIR_ENOENT);
+    CHECK_EQUAL(weir_file_read_all(f, where, dense, memory, NULL, NULL), WEIR_ENOENT);
     CHECK(!strcmp(weir_error_last()->file, s->set.path[1]));
-    CHECK_EQUAL(weir_file_write_all(f, where, dense, memory, NULL), WEIR_ENOENT);
+    CHECK_EQUAL(weir_file_write_all(f, where, dense, memory, NULL, NULL), WEIR_ENOENT);
     CHECK(!strcmp(weir_error_last()->file, s->set.path[1]));
     CHECK_EQUAL(weir_file_close(f), 0);
     weir_pattern_free(where);

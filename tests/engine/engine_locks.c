@@ -93,8 +93,8 @@ static void write_pieces(wr_transport *t, void *user)
     CHECK(!s->atomic || !weir_file_set_atomic(f, true));
     CHECK(!s->later || !wr_file_set_hints(f, s->later, 0));
     int64_t start = now_us();
-    int code =
-        (s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory, &count);
+    int code = (s->together ? weir_file_write_all : weir_file_write)(f, where, dense, memory,
+                                                                     &count, NULL);
     CHECK_EQUAL(code, s->expected);
     CHECK(!code || strstr(weir_error_last()->text, s->text));
     if (t->rank == 0)
@@ -283,7 +283,7 @@ static void write_rows(weir_file *f, int64_t count, int64_t bytes, int64_t strid
     char *memory = calloc((size_t)count, (size_t)bytes);
     CHECK(memory && !weir_pattern_strided(0, count, bytes, stride, &where));
     CHECK(!weir_pattern_contiguous(0, count * bytes, &dense));
-    CHECK(!weir_file_write_all(f, where, dense, memory, NULL));
+    CHECK(!weir_file_write_all(f, where, dense, memory, NULL, NULL));
     weir_pattern_free(where);
     weir_pattern_free(dense);
     free(memory);
@@ -309,11 +309,11 @@ static void be_away(const char *path, weir_file *f)
     weir_request *request;
     pid_t first = hold(path, F_WRLCK);
     CHECK(!weir_pattern_contiguous(0, BYTES, &where));
-    CHECK(!weir_file_iwrite_all(f, where, where, memory, &request));
+    CHECK(!weir_file_write_all(f, where, where, memory, NULL, &request));
     usleep(600000);
     end(first);
     pid_t second = hold_some(path, F_WRLCK, 0, 50);
-    CHECK(!weir_wait(&request, NULL));
+    CHECK(!weir_request_wait(&request, NULL));
     waitpid(second, NULL, 0);
     weir_pattern_free(where);
     CHECK(!weir_file_close(f));
@@ -381,7 +381,7 @@ static void write_much(wr_transport *t, void *user)
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_file_open(w, c->path, WEIR_READ | WEIR_WRITE, "fault=delay:300", &f));
     while (!c->over) {
-        CHECK(!weir_file_write(f, where, where, memory, NULL));
+        CHECK(!weir_file_write(f, where, where, memory, NULL, NULL));
         c->written++;
     }
     CHECK(!weir_file_close(f));
@@ -413,7 +413,7 @@ static void modify_some(wr_transport *t, void *user)
     CHECK(!wr_file_open(w, c->path, WEIR_READ | WEIR_WRITE, "access=sieve;lock_wait=0", &f));
     for (int i = 0; i < TURNS; i++) {
         int64_t start = now_us();
-        CHECK(!weir_file_write(f, where, dense, memory, NULL));
+        CHECK(!weir_file_write(f, where, dense, memory, NULL, NULL));
         longest = now_us() - start > longest ? now_us() - start : longest;
     }
     c->over = true;

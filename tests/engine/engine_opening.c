@@ -44,7 +44,7 @@ static void read_once(wr_transport *t, void *user)
     CHECK(!weir_pattern_contiguous(0, BYTES, &all));
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_file_open(w, user, WEIR_READ, NULL, &f));
-    CHECK(!weir_file_read(f, all, all, memory, NULL));
+    CHECK(!weir_file_read(f, all, all, memory, NULL, NULL));
     CHECK_EQUAL(memory[BYTES - 1], 'x');
     CHECK(!weir_file_close(f));
     weir_pattern_free(all);
@@ -63,8 +63,8 @@ static void write_much(wr_transport *t, void *user)
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_file_open(w, user, WEIR_READ | WEIR_WRITE, "costs_folder=none", &f));
     for (int i = 0; i < TIMES; i++) {
-        CHECK(!weir_file_write(f, all, all, memory, NULL));
-        CHECK(!weir_file_read_all(f, all, all, memory, NULL));
+        CHECK(!weir_file_write(f, all, all, memory, NULL, NULL));
+        CHECK(!weir_file_read_all(f, all, all, memory, NULL, NULL));
     }
     CHECK_EQUAL(f->group.handle.samples.of[WR_WRITE].larges, TIMES);
     CHECK(f->group.handle.samples.of[WR_READ].larges >= TIMES);

@@ -137,7 +137,7 @@ static void write_shape(weir_file *f, const scene *s, int rank, shape *of)
         image[i] = byte_of(rank, i);
     CHECK(!weir_pattern_pack(where, 0, bytes, image, data));
     CHECK(!weir_pattern_unpack(memory, 0, bytes, base, data));
-    CHECK(!weir_file_write_all(f, where, memory, base, &count));
+    CHECK(!weir_file_write_all(f, where, memory, base, &count, NULL));
     CHECK_EQUAL(count, bytes);
     weir_pattern_free(where);
     weir_pattern_free(memory);

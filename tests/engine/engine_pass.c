@@ -59,12 +59,12 @@ static void modify(const side *s, weir_file *f)
     for (int64_t i = 0; i < p->rounds; i++) {
         int64_t count, start = now_us();
         memset(data, (int)(1 + i % 100), sizeof data);
-        CHECK_EQUAL(
-            (p->together ? weir_file_write_all : weir_file_write)(f, where, memory, data, &count),
-            0);
+        CHECK_EQUAL((p->together ? weir_file_write_all : weir_file_write)(f, where, memory, data,
+                                                                          &count, NULL),
+                    0);
         start = now_us() - start;
         p->longest_us = start > p->longest_us ? start : p->longest_us;
-        CHECK_EQUAL(weir_file_read(f, where, memory, back, &count), 0);
+        CHECK_EQUAL(weir_file_read(f, where, memory, back, &count, NULL), 0);
         CHECK(!memcmp(data, back, sizeof data));
         if (p->sleeps)
             rest(2000);
@@ -91,16 +91,16 @@ static void write_holes(const side *s, weir_file *f)
     for (int64_t i = 1; !p->over; i++) {
         int at = cell_of(s, i);
         held[at] = i;
-        CHECK_EQUAL(weir_file_write(f, where[at], memory, &held[at], &count), 0);
+        CHECK_EQUAL(weir_file_write(f, where[at], memory, &held[at], &count, NULL), 0);
         p->writing = i > CELLS;
         if (p->sleeps && p->writing)
             rest(20000);
         at = cell_of(s, i * 7 + 3);
-        CHECK_EQUAL(weir_file_read(f, where[at], memory, &back, &count), 0);
+        CHECK_EQUAL(weir_file_read(f, where[at], memory, &back, &count, NULL), 0);
         CHECK_EQUAL(back, held[at]);
     }
     for (int i = 0; i < CELLS; i++) {
-        CHECK_EQUAL(weir_file_read(f, where[i], memory, &back, &count), 0);
+        CHECK_EQUAL(weir_file_read(f, where[i], memory, &back, &count, NULL), 0);
         if (i % s->shares == s->share)
             CHECK_EQUAL(back, held[i]);
         weir_pattern_free(where[i]);

@@ -52,7 +52,7 @@ static int write_pieces(const scene *s, const wr_transport *t, weir_file *f)
         image[i] = byte_at(i);
     CHECK(!weir_pattern_contiguous(0, bytes, &dense));
     CHECK(!weir_pattern_pack(where, 0, bytes, image, memory));
-    int code = weir_file_write_all(f, where, dense, memory, &count);
+    int code = weir_file_write_all(f, where, dense, memory, &count, NULL);
     CHECK(code || count == bytes);
     weir_pattern_free(where);
     weir_pattern_free(dense);
@@ -68,8 +68,8 @@ static void read_share(const scene *s, const wr_transport *t, weir_file *f, bool
     CHECK_EQUAL(weir_file_get_size(f, &size), 0);
     CHECK(!weir_pattern_contiguous(lo, WHOLE, &where));
     CHECK(!weir_pattern_contiguous(0, WHOLE, &dense));
-    CHECK_EQUAL((together ? weir_file_read_all : weir_file_read)(f, where, dense, memory, &count),
-                0);
+    CHECK_EQUAL(
+        (together ? weir_file_read_all : weir_file_read)(f, where, dense, memory, &count, NULL), 0);
     CHECK_EQUAL(count, size - lo);
     for (int64_t i = 0; i < count; i++)
         CHECK_EQUAL(memory[i], whole_byte(s, lo + i));

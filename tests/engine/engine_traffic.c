@@ -62,11 +62,11 @@ static void rank_body(wr_transport *t, void *user)
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, s->hints, &f));
     sent(t, &before);
-    CHECK(!weir_file_write_all(f, where, memory, data, &count));
+    CHECK(!weir_file_write_all(f, where, memory, data, &count, NULL));
     CHECK_EQUAL(count, BYTES);
     s->sums[t->rank][WR_WRITE] = sent(t, &before);
     memset(data, 0, BYTES);
-    CHECK(!weir_file_read_all(f, where, memory, data, &count));
+    CHECK(!weir_file_read_all(f, where, memory, data, &count, NULL));
     CHECK_EQUAL(count, BYTES);
     s->sums[t->rank][WR_READ] = sent(t, &before);
     for (int64_t i = 0; i < BYTES; i++)

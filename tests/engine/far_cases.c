@@ -63,10 +63,11 @@ static void move(const stage *s, weir_pattern *where, bool write, bool together)
     expect(where, wanted);
     int code;
     if (write) {
-        code = weir_file_write_all(s->f, where, memory, wanted, &count);
+        code = weir_file_write_all(s->f, where, memory, wanted, &count, NULL);
     } else {
         memset(data, 0, sizeof data);
-        code = (together ? weir_file_read_all : weir_file_read)(s->f, where, memory, data, &count);
+        code = (together ? weir_file_read_all : weir_file_read)(s->f, where, memory, data, &count,
+                                                                NULL);
         CHECK(!memcmp(data, wanted, (size_t)bytes));
     }
     CHECK_EQUAL(code, 0);
@@ -83,7 +84,7 @@ static void check_zeros(const stage *s, int64_t offset, int64_t bytes)
     int64_t count;
     weir_pattern *where = strided(offset, 1, bytes, 1), *memory = strided(0, 1, bytes, 1);
     memset(data, 1, sizeof data);
-    CHECK(!weir_file_read_all(s->f, where, memory, data, &count));
+    CHECK(!weir_file_read_all(s->f, where, memory, data, &count, NULL));
     CHECK_EQUAL(count, bytes);
     for (int64_t i = 0; i < bytes; i++)
         CHECK_EQUAL(data[i], 0);

@@ -25,8 +25,8 @@ static void move_flag(const player *p, int64_t place, bool raise, char *flag)
     CHECK(!weir_pattern_contiguous(0, 1, &memory));
     int code = 0;
     if (p->t->rank == 0)
-        code = raise ? weir_file_write(p->f, where, memory, flag, NULL)
-                     : weir_file_read(p->f, where, memory, flag, NULL);
+        code = raise ? weir_file_write(p->f, where, memory, flag, NULL, NULL)
+                     : weir_file_read(p->f, where, memory, flag, NULL, NULL);
     CHECK_EQUAL(code, 0);
     weir_pattern_free(where);
     weir_pattern_free(memory);
@@ -68,7 +68,7 @@ static void write_rows(player *p, int64_t round)
         memset(data + i * p->width, p->held[row + i], (size_t)p->width);
     }
     int code = (p->party->together ? weir_file_write_all : weir_file_write)(p->f, where, memory,
-                                                                            data, &count);
+                                                                            data, &count, NULL);
     CHECK_EQUAL(code, 0);
     CHECK_EQUAL(count, rows * p->width);
     weir_pattern_free(where);
@@ -82,7 +82,7 @@ static void check_rows(player *p)
     weir_pattern *where = rows_of(p, 0, ROWS), *memory;
     CHECK(!weir_pattern_contiguous(0, ROWS * p->width, &memory));
     int code = (p->party->together ? weir_file_read_all : weir_file_read)(p->f, where, memory, data,
-                                                                          &count);
+                                                                          &count, NULL);
     CHECK_EQUAL(code, 0);
     CHECK_EQUAL(count, ROWS * p->width);
     for (int64_t i = 0; i < count; i++)

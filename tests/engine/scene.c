@@ -181,9 +181,9 @@ static int run_blocking(weir_file *f, const call *c, part *p)
     const weir_pattern *where = p->where.pattern;
     if (c->write)
         return (c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory, p->after,
-                                                                     &p->count);
+                                                                     &p->count, NULL);
     return (c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory, p->after,
-                                                               &p->count);
+                                                               &p->count, NULL);
 }
 
 static void start(weir_file *f, const call *c, part *p, weir_request **out)
@@ -193,11 +193,11 @@ static void start(weir_file *f, const call *c, part *p, weir_request **out)
     if (c->form == WR_SPLIT)
         CHECK(!begin_all(f, wr_request_of(direction, where, p->memory, p->after), out));
     else if (c->write)
-        CHECK(!(c->together ? weir_file_iwrite_all : weir_file_iwrite)(f, where, p->memory,
-                                                                       p->after, out));
+        CHECK(!(c->together ? weir_file_write_all : weir_file_write)(f, where, p->memory, p->after,
+                                                                     NULL, out));
     else
-        CHECK(!(c->together ? weir_file_iread_all : weir_file_iread)(f, where, p->memory, p->after,
-                                                                     out));
+        CHECK(!(c->together ? weir_file_read_all : weir_file_read)(f, where, p->memory, p->after,
+                                                                   NULL, out));
 }
 
 /* Waits, or looks until it is over. */
@@ -205,11 +205,11 @@ static void finish(const call *c, part *p, weir_request **request)
 {
     int over = !*request;
     while (!over && c->chores % 2) {
-        p->code = weir_test(request, &over, &p->count);
+        p->code = weir_request_test(request, &over, &p->count);
         wr_pause(10);
     }
     if (!over)
-        p->code = weir_wait(request, &p->count);
+        p->code = weir_request_wait(request, &p->count);
 }
 
 void scene_run(scene *s, wr_world *w)

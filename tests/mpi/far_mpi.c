@@ -90,8 +90,8 @@ static void move_large(weir_file *f, bool write, char *base)
     CHECK(!weir_pattern_contiguous(rank == 0 ? 0 : marks[2], bytes + past, &where));
     CHECK(!weir_pattern_contiguous(0, bytes + past, &memory));
     check_within(120);
-    int code = write ? weir_file_write_all(f, where, memory, base, &count)
-                     : weir_file_read_all(f, where, memory, base, &count);
+    int code = write ? weir_file_write_all(f, where, memory, base, &count, NULL)
+                     : weir_file_read_all(f, where, memory, base, &count, NULL);
     CHECK_EQUAL(code, 0);
     CHECK_EQUAL(count, bytes);
     weir_pattern_free(where);

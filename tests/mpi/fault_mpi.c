@@ -92,8 +92,8 @@ static void access_file(scene *s)
     for (int64_t i = 0; i < BYTES; i++)
         s->data[i] = s->write ? new_byte(rank, i) : 0;
     check_within(SECONDS);
-    s->code = s->write ? weir_file_write_all(s->f, s->where, s->memory, s->data, &count)
-                       : weir_file_read_all(s->f, s->where, s->memory, s->data, &count);
+    s->code = s->write ? weir_file_write_all(s->f, s->where, s->memory, s->data, &count, NULL)
+                       : weir_file_read_all(s->f, s->where, s->memory, s->data, &count, NULL);
     check_within(60);
     s->culprit = s->code ? weir_error_last()->rank : -1;
     int64_t same[] = {s->code, -s->code, s->culprit, -s->culprit};

@@ -56,14 +56,14 @@ static void access_file(weir_file *f, int file, int call)
         memset(data + k * PIECE, 7 * rank + 3 * file + 5 * call + k, PIECE);
     if (call % 2) {
         weir_request *request;
-        CHECK(!weir_file_iwrite_all(f, where, memory, data, &request));
-        CHECK(!weir_wait(&request, &count));
+        CHECK(!weir_file_write_all(f, where, memory, data, NULL, &request));
+        CHECK(!weir_request_wait(&request, &count));
     } else {
-        CHECK(!weir_file_write_all(f, where, memory, data, &count));
+        CHECK(!weir_file_write_all(f, where, memory, data, &count, NULL));
     }
     CHECK_EQUAL(count, sizeof data);
     memset(back, 0, sizeof back);
-    CHECK(!weir_file_read_all(f, where, memory, back, &count));
+    CHECK(!weir_file_read_all(f, where, memory, back, &count, NULL));
     CHECK(count == sizeof back && !memcmp(data, back, sizeof back));
     weir_pattern_free(where);
     weir_pattern_free(memory);

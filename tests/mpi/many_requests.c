@@ -50,11 +50,11 @@ static double each(weir_file *f, bool together, int number)
     for (int i = 0; i < number; i++) {
         weir_pattern *where;
         CHECK(!weir_pattern_contiguous(((int64_t)i * ranks + rank) * BYTES, BYTES, &where));
-        CHECK(!(together ? weir_file_iwrite_all : weir_file_iwrite)(f, where, memory, data,
-                                                                    &requests[i]));
+        CHECK(!(together ? weir_file_write_all : weir_file_write)(f, where, memory, data, NULL,
+                                                                  &requests[i]));
         weir_pattern_free(where);
     }
-    CHECK(!weir_waitall(number, requests, NULL));
+    CHECK(!weir_request_wait_all(number, requests, NULL));
     double elapsed = (processor_time() - start) / number;
     free(requests);
     weir_pattern_free(memory);
@@ -90,8 +90,8 @@ static void check_threads(const char *path)
     for (int i = 0; i < COMMUNICATORS; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         CHECK(!weir_file_open(comms[i], path, WEIR_READ | WEIR_WRITE, "overlap=all", &files[i]));
-        CHECK(!weir_file_iwrite_all(files[i], where, memory, data, &request));
-        CHECK(!weir_wait(&request, NULL));
+        CHECK(!weir_file_write_all(files[i], where, memory, data, NULL, &request));
+        CHECK(!weir_request_wait(&request, NULL));
     }
     CHECK(threads() <= before + 1);
     if (rank == 0)
@@ -116,7 +116,7 @@ static void check_rest(const char *path)
     CHECK(!weir_pattern_contiguous(0, BYTES, &first));
     for (int i = 0; i < FILES; i++) {
         CHECK(!weir_file_open(MPI_COMM_SELF, path, WEIR_READ | WEIR_WRITE, hints, &files[i]));
-        CHECK(!weir_file_write(files[i], first, first, data, NULL));
+        CHECK(!weir_file_write(files[i], first, first, data, NULL, NULL));
     }
     usleep(100000);
     double start = processor_time();

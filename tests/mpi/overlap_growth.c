@@ -55,7 +55,7 @@ static void split(weir_file *f, int64_t i)
     weir_request *request;
     enum wr_direction direction = i % 2 ? WR_WRITE : WR_READ;
     CHECK(!begin_all(f, wr_request_of(direction, where, memory, data), &request));
-    CHECK(!weir_wait(&request, &count));
+    CHECK(!weir_request_wait(&request, &count));
     CHECK_EQUAL(count, BYTES);
 }
 
@@ -64,18 +64,19 @@ static void nonblocking(weir_file *f, int64_t i)
     weir_request *requests[3];
     for (int k = 0; k < 3; k++)
         if (i % 2)
-            CHECK(!weir_file_iwrite_all(f, where, memory, data, &requests[k]));
+            CHECK(!weir_file_write_all(f, where, memory, data, NULL, &requests[k]));
         else
-            CHECK(!weir_file_iread(f, where, memory, data, &requests[k]));
-    CHECK(!weir_waitall(3, requests, NULL));
+            CHECK(!weir_file_read(f, where, memory, data, NULL, &requests[k]));
+    CHECK(!weir_request_wait_all(3, requests, NULL));
 }
 
 /* A rank's request that makes no sense is an error for all, told by wait. */
 static void refused(weir_file *f, int64_t i)
 {
     weir_request *request;
-    CHECK(!weir_file_iwrite_all(f, where, i % ranks == rank ? unequal : memory, data, &request));
-    CHECK_EQUAL(weir_wait(&request, NULL), WEIR_EINVAL);
+    CHECK(
+        !weir_file_write_all(f, where, i % ranks == rank ? unequal : memory, data, NULL, &request));
+    CHECK_EQUAL(weir_request_wait(&request, NULL), WEIR_EINVAL);
 }
 
 static void check_growth(const char *path, const char *hints, void (*use)(weir_file *f, int64_t i))
@@ -83,7 +84,7 @@ static void check_growth(const char *path, const char *hints, void (*use)(weir_f
     weir_file *f;
     usage before = {0};
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
-    CHECK(!weir_file_write_all(f, where, memory, data, NULL));
+    CHECK(!weir_file_write_all(f, where, memory, data, NULL, NULL));
     for (int64_t i = 0; i < ROUNDS; i++) {
         if (i == WARM)
             before = now();
@@ -105,9 +106,9 @@ static void check_close(const char *path)
     int64_t counts[4];
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, NULL, &f));
     for (int k = 0; k < 4; k++)
-        CHECK(!weir_file_iwrite_all(f, where, memory, data, &requests[k]));
+        CHECK(!weir_file_write_all(f, where, memory, data, NULL, &requests[k]));
     CHECK(!weir_file_close(f));
-    CHECK(!weir_waitall(4, requests, counts));
+    CHECK(!weir_request_wait_all(4, requests, counts));
     for (int k = 0; k < 4; k++)
         CHECK_EQUAL(counts[k], BYTES);
 }
@@ -143,15 +144,15 @@ int main(int argc, char **argv)
     CHECK(!weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, NULL, &f));
     bool starts = ranks > 1 && rank % 2 == 0;
     if (starts)
-        CHECK(!weir_file_iwrite_all(f, where, memory, data, &request));
+        CHECK(!weir_file_write_all(f, where, memory, data, NULL, &request));
     if (rank == 0)
         unlink(path);
     check_within(SECONDS);
     MPI_Finalize();
     if (starts)
-        CHECK_EQUAL(weir_wait(&request, NULL), WEIR_ETRANSPORT);
+        CHECK_EQUAL(weir_request_wait(&request, NULL), WEIR_ETRANSPORT);
     CHECK_EQUAL(weir_file_close(f), WEIR_ETRANSPORT);
-    CHECK_EQUAL(weir_wait(&begun, NULL), WEIR_ETRANSPORT);
+    CHECK_EQUAL(weir_request_wait(&begun, NULL), WEIR_ETRANSPORT);
     CHECK_EQUAL(weir_file_close(paced), WEIR_ETRANSPORT);
     weir_pattern_free(where);
     weir_pattern_free(memory);

@@ -48,16 +48,16 @@ static weir_request *start(int file, bool write)
 {
     weir_request *request;
     if (write)
-        CHECK(!weir_file_iwrite_all(files[file], where, memory, data[file], &request));
+        CHECK(!weir_file_write_all(files[file], where, memory, data[file], NULL, &request));
     else
-        CHECK(!weir_file_iread_all(files[file], where, memory, data[file], &request));
+        CHECK(!weir_file_read_all(files[file], where, memory, data[file], NULL, &request));
     return request;
 }
 
 static void finish(weir_request *request)
 {
     int64_t count;
-    CHECK(!weir_wait(&request, &count));
+    CHECK(!weir_request_wait(&request, &count));
     CHECK_EQUAL(count, (int64_t)sizeof data[0]);
 }
 
@@ -84,9 +84,9 @@ static void send_into_call(bool write)
     else
         send();
     if (write)
-        CHECK(!weir_file_write_all(files[0], where, memory, data[0], &count));
+        CHECK(!weir_file_write_all(files[0], where, memory, data[0], &count, NULL));
     else
-        CHECK(!weir_file_read_all(files[0], where, memory, data[0], &count));
+        CHECK(!weir_file_read_all(files[0], where, memory, data[0], &count, NULL));
     CHECK_EQUAL(count, (int64_t)sizeof data[0]);
     MPI_Wait(&posted, MPI_STATUS_IGNORE);
 }
@@ -100,7 +100,7 @@ static void access_beside(bool write)
     CHECK(!weir_pattern_contiguous(0, 1, &one));
     if (first()) {
         request = start(0, write);
-        CHECK(!weir_file_write(files[0], own, one, "x", NULL));
+        CHECK(!weir_file_write(files[0], own, one, "x", NULL, NULL));
         send();
     } else {
         receive();
@@ -127,9 +127,9 @@ static void wait_elsewhere(bool write)
     if (!first())
         finish(request);
     if (write)
-        CHECK(!weir_file_write_all(files[1], where, memory, data[1], NULL));
+        CHECK(!weir_file_write_all(files[1], where, memory, data[1], NULL, NULL));
     else
-        CHECK(!weir_file_read_all(files[1], where, memory, data[1], NULL));
+        CHECK(!weir_file_read_all(files[1], where, memory, data[1], NULL, NULL));
     if (first())
         finish(request);
 }
@@ -150,10 +150,10 @@ static void write_between(bool write)
     if (first()) {
         receive();
     } else {
-        CHECK(!weir_file_write(files[0], gap, one, data[0], NULL));
+        CHECK(!weir_file_write(files[0], gap, one, data[0], NULL, NULL));
         send();
     }
-    CHECK(!weir_wait(&request, NULL));
+    CHECK(!weir_request_wait(&request, NULL));
     weir_pattern_free(halves);
     weir_pattern_free(half);
     weir_pattern_free(gap);
@@ -166,14 +166,14 @@ static void queue_up(bool write)
     weir_request *requests[3];
     for (int i = 0; i < 3; i++)
         requests[i] = start(0, write);
-    CHECK(!weir_file_read_all(files[0], where, memory, data[0], NULL));
-    CHECK(!weir_waitall(3, requests, NULL));
+    CHECK(!weir_file_read_all(files[0], where, memory, data[0], NULL, NULL));
+    CHECK(!weir_request_wait_all(3, requests, NULL));
 }
 
 static void check_data(int file)
 {
     memset(data[file], 0, sizeof data[file]);
-    CHECK(!weir_file_read_all(files[file], where, memory, data[file], NULL));
+    CHECK(!weir_file_read_all(files[file], where, memory, data[file], NULL, NULL));
     for (int64_t i = 0; i < PIECE * PIECES; i++)
         CHECK(data[file][i] == (char)(i * 7 + rank + file));
 }
@@ -190,7 +190,7 @@ static void run_programs(const char *hints, MPI_Comm other)
                               &files[i]));
         for (int64_t k = 0; k < PIECE * PIECES; k++)
             data[i][k] = (char)(k * 7 + rank + i);
-        CHECK(!weir_file_write_all(files[i], where, memory, data[i], NULL));
+        CHECK(!weir_file_write_all(files[i], where, memory, data[i], NULL, NULL));
     }
     for (int write = 0; write < 2; write++)
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {

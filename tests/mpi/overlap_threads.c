@@ -37,24 +37,24 @@ static void *use(void *user)
         for (int64_t i = 0; i < BYTES; i++)
             s->data[i] = byte_of(s, round, i);
         if (round % 3 == 0) {
-            CHECK(!weir_file_write_all(s->file, s->where, s->memory, s->data, &count));
+            CHECK(!weir_file_write_all(s->file, s->where, s->memory, s->data, &count, NULL));
         } else if (round % 3 == 1) {
             CHECK(!begin_all(s->file, wr_request_of(WR_WRITE, s->where, s->memory, s->data),
                              &request));
-            CHECK(!weir_wait(&request, &count));
+            CHECK(!weir_request_wait(&request, &count));
         } else {
-            CHECK(!weir_file_iwrite_all(s->file, s->where, s->memory, s->data, &request));
-            CHECK(!weir_wait(&request, &count));
+            CHECK(!weir_file_write_all(s->file, s->where, s->memory, s->data, NULL, &request));
+            CHECK(!weir_request_wait(&request, &count));
         }
         CHECK_EQUAL(count, BYTES);
         memset(s->data, 0, BYTES);
         if (round % 2) {
-            CHECK(!weir_file_iread_all(s->file, s->where, s->memory, s->data, &request));
-            CHECK(!weir_wait(&request, &count));
+            CHECK(!weir_file_read_all(s->file, s->where, s->memory, s->data, NULL, &request));
+            CHECK(!weir_request_wait(&request, &count));
         } else {
             CHECK(!begin_all(s->file, wr_request_of(WR_READ, s->where, s->memory, s->data),
                              &request));
-            CHECK(!weir_wait(&request, &count));
+            CHECK(!weir_request_wait(&request, &count));
         }
         CHECK_EQUAL(count, BYTES);
         for (int64_t i = 0; i < BYTES; i++)

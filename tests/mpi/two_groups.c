@@ -28,7 +28,7 @@ static weir_file *open_half(MPI_Comm half, const char *hints, weir_pattern **whe
 static void check_back(weir_file *f, const weir_pattern *where, const weir_pattern *memory)
 {
     int64_t count;
-    CHECK(!weir_file_read(f, where, memory, back, &count));
+    CHECK(!weir_file_read(f, where, memory, back, &count, NULL));
     CHECK_EQUAL(count, sizeof back);
     CHECK(!memcmp(back, data, sizeof data));
 }
@@ -41,7 +41,7 @@ static void write_both(MPI_Comm half, const char *const *hints)
         int64_t count;
         memset(data, (rank + 1) * 16 + i % 16, sizeof data);
         MPI_Barrier(MPI_COMM_WORLD);
-        CHECK(!weir_file_write_all(f, where, memory, data, &count));
+        CHECK(!weir_file_write_all(f, where, memory, data, &count, NULL));
         CHECK_EQUAL(count, sizeof data);
         check_back(f, where, memory);
     }

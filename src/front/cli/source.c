@@ -95,5 +95,5 @@ int cli_source_read(const cli_source *s, const int64_t *lo, const int64_t *hi,
         part.lo[d] = 0;
         part.hi[d] = 1;
     }
-    return weir_array_read(s->array, &section, base);
+    return weir_array_read(s->array, &section, base, NULL);
 }

@@ -372,8 +372,8 @@ static int start_file(const wr_dra_old *o, int file, bool write, const parts *p,
         weir_pattern_free(where[0]);
         where[0] = where[1] = NULL;
     }
-    int started = write ? weir_file_iwrite_all(o->file[file], where[0], where[1], m->base, out)
-                        : weir_file_iread_all(o->file[file], where[0], where[1], m->base, out);
+    int started = write ? weir_file_write_all(o->file[file], where[0], where[1], m->base, NULL, out)
+                        : weir_file_read_all(o->file[file], where[0], where[1], m->base, NULL, out);
     weir_pattern_free(where[0]);
     weir_pattern_free(where[1]);
     return code ? code : started;

@@ -160,8 +160,8 @@ static int start_boxes(wr_dra_request *r, const wr_dra_memory *m)
         section.box_hi = hi;
     }
     const weir_array_section *own = m->boxes ? &section : NULL;
-    return write ? weir_array_iwrite_all(a->array, own, m->base, r->item)
-                 : weir_array_iread_all(a->array, own, m->base, r->item);
+    return write ? weir_array_write_all(a->array, own, m->base, r->item)
+                 : weir_array_read_all(a->array, own, m->base, r->item);
 }
 
 /* This rank's block of the section, as a box of the disk's and strides of memory. */
@@ -473,7 +473,7 @@ static int finish(wr_dra_request *r)
 {
     while (!r->over) {
         for (int i = 0; i < r->items; i++)
-            note(r, weir_wait(&r->item[i], NULL));
+            note(r, weir_request_wait(&r->item[i], NULL));
         if (!finish_round(r))
             end(r);
     }
@@ -518,7 +518,7 @@ static int64_t test(wr_dra_request *r)
     for (int i = 0; i < r->items; i++) {
         int over = 1;
         if (r->item[i])
-            note(r, weir_test(&r->item[i], &over, NULL));
+            note(r, weir_request_test(&r->item[i], &over, NULL));
         if (!over)
             return 0;
     }

@@ -86,7 +86,7 @@ static void finish(started *s)
     int64_t count = 0;
     if (!s->request)
         return;
-    int code = weir_wait(&s->request, &count);
+    int code = weir_request_wait(&s->request, &count);
     s->code = judge(s->file, s->write, s->lo, s->hi, code, count);
 }
 
@@ -175,8 +175,8 @@ int wr_own_file_move(wr_own_file *f, const wr_own_access *a)
     int64_t count = 0;
     int code = prepare(f, a, &where);
     if (!code) {
-        code = a->write ? weir_file_write(f->file, where, f->memory, a->memory, &count)
-                        : weir_file_read(f->file, where, f->memory, a->memory, &count);
+        code = a->write ? weir_file_write(f->file, where, f->memory, a->memory, &count, NULL)
+                        : weir_file_read(f->file, where, f->memory, a->memory, &count, NULL);
         int64_t lo = (int64_t)a->offset;
         code = judge(f, a->write, lo, lo + (int64_t)a->bytes, code, count);
     }
@@ -186,8 +186,8 @@ int wr_own_file_move(wr_own_file *f, const wr_own_access *a)
 
 static int start(wr_own_file *f, const wr_own_access *a, const weir_pattern *where, started *s)
 {
-    int code = a->write ? weir_file_iwrite(f->file, where, f->memory, a->memory, &s->request)
-                        : weir_file_iread(f->file, where, f->memory, a->memory, &s->request);
+    int code = a->write ? weir_file_write(f->file, where, f->memory, a->memory, NULL, &s->request)
+                        : weir_file_read(f->file, where, f->memory, a->memory, NULL, &s->request);
     return code ? wr_io_fail(a->write ? WR_IO_WRITE : WR_IO_READ) : 0;
 }
 
@@ -245,7 +245,7 @@ int wr_own_file_probe(int number, bool *over)
         return check_forgotten(number);
     started *s = *at;
     if (s->request) {
-        int code = weir_test(&s->request, &done, &count);
+        int code = weir_request_test(&s->request, &done, &count);
         *over = done;
         if (!done)
             return 0;

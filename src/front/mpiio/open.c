@@ -236,7 +236,7 @@ WR_EXPORT int PMPI_File_close(MPI_File *fh)
     if (!mf)
         return wr_mpi_file_result(NULL, WEIR_EINVAL);
     int removed = mf->amode & MPI_MODE_DELETE_ON_CLOSE ? remove_file(mf) : 0;
-    int lost = weir_wait(&mf->split.request, NULL); /* nobody will end it any more */
+    int lost = weir_request_wait(&mf->split.request, NULL); /* nobody will end it any more */
     weir_error error = *weir_error_last();
     int code = weir_file_close(mf->file);
     if (lost)

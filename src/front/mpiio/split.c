@@ -33,7 +33,7 @@ static int end(MPI_File fh, bool write, enum wr_pointer_kind pointer, MPI_Status
     if (!mf->split.request || mf->split.write != write || mf->split.pointer != (int)pointer)
         return wr_mpi_file_result(
             mf, wr_misuse(MPI_ERR_OTHER, "the end of a split access that was not begun"));
-    int code = weir_wait(&mf->split.request, &count);
+    int code = weir_request_wait(&mf->split.request, &count);
     wr_status_set(status, count);
     return wr_mpi_file_result(mf, code);
 }

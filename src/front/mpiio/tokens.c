@@ -80,7 +80,7 @@ static void reap(void)
     pthread_mutex_unlock(&lock);
     for (int64_t i = 0; i < count; i++) {
         int over = 0;
-        weir_test(&list[i], &over, NULL);
+        weir_request_test(&list[i], &over, NULL);
         if (!over)
             wr_tokens_adopt(list[i]);
     }
@@ -164,7 +164,7 @@ bool wr_token_look(wr_token *t)
     int over = t->over;
     if (over)
         return true;
-    int code = weir_test(&t->request, &over, &t->bytes);
+    int code = weir_request_test(&t->request, &over, &t->bytes);
     if (over)
         finish(t, code);
     return over;
@@ -173,7 +173,7 @@ bool wr_token_look(wr_token *t)
 void wr_token_wait(wr_token *t)
 {
     if (!t->over)
-        finish(t, weir_wait(&t->request, &t->bytes));
+        finish(t, weir_request_wait(&t->request, &t->bytes));
 }
 
 void wr_tokens_adopt(weir_request *request)
