@@ -105,14 +105,9 @@ static void run_case(const char *name, job *j, const char *section)
     int64_t lo[2], hi[2], step[2], shape[] = {N, N};
     int by_columns[] = {1, 0};
     parse(section, lo, hi, step);
-    weir_section s = {.dimensions = 2,
-                      .element = ELEMENT,
-                      .shape = shape,
-                      .lo = lo,
-                      .hi = hi,
-                      .step = step,
-                      .order = by_columns};
-    if (weir_pattern_section(&s, &j->where))
+    weir_shape whole = {.dimensions = 2, .element = ELEMENT, .size = shape, .order = by_columns};
+    weir_selection s = {.lo = lo, .hi = hi, .step = step};
+    if (weir_pattern_section(&whole, &s, NULL, &j->where))
         contest_stop("section");
     j->bytes = (int)weir_pattern_bytes(j->where);
     j->buffer = calloc(1, (size_t)j->bytes + 1);

@@ -136,10 +136,11 @@ static void gather_rows(void *user)
 static void bench_short_rows(void)
 {
     int64_t shape[] = {ROWS, ROWS, 2 * ROW}, two[] = {2, 2, 2};
-    weir_section s = {.dimensions = 3, .element = 8, .shape = shape, .step = two};
+    weir_shape whole = {.dimensions = 3, .element = 8, .size = shape};
+    weir_selection s = {.step = two};
     packing p = prepare(ROWS * ROWS * 2 * ROW, 8, 8);
     weir_pattern_free(p.pattern);
-    if (weir_pattern_section(&s, &p.pattern))
+    if (weir_pattern_section(&whole, &s, NULL, &p.pattern))
         exit(1);
     p.bytes = weir_pattern_bytes(p.pattern);
     bench_figure f = {"3-d section, 16 elements a row",
@@ -186,10 +187,11 @@ static void bench_seek(void)
 {
     /* (10^4)^3 runs: every second 4-byte element of a 3-d array of side 20000 */
     int64_t shape[] = {20000, 20000, 20000}, two[] = {2, 2, 2};
-    weir_section s = {.dimensions = 3, .element = 4, .shape = shape, .step = two};
+    weir_shape whole = {.dimensions = 3, .element = 4, .size = shape};
+    weir_selection s = {.step = two};
     static seeking k;
     weir_pattern *pattern;
-    if (weir_pattern_section(&s, &pattern))
+    if (weir_pattern_section(&whole, &s, NULL, &pattern))
         exit(1);
     k.pattern = pattern;
     uint64_t state = 1;

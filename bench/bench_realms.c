@@ -386,8 +386,9 @@ static void plan_for(int ranks)
         const int64_t lo[] = {i / across * block, i % across * block};
         const int64_t hi[] = {lo[0] + block, lo[1] + block};
         weir_pattern *p;
-        weir_section s = {.dimensions = 2, .element = 8, .shape = shape, .lo = lo, .hi = hi};
-        must(weir_pattern_section(&s, &p), "section");
+        weir_shape whole = {.dimensions = 2, .element = 8, .size = shape};
+        weir_selection s = {.lo = lo, .hi = hi};
+        must(weir_pattern_section(&whole, &s, NULL, &p), "section");
         patterns[i] = p;
     }
     planning p = {.request = {.ranks = ranks,

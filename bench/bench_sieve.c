@@ -25,7 +25,8 @@ enum { ROWS = 2048, COLUMNS = 32, SLAB = 16, ALONE = 1024 };
 
 typedef struct table {
     weir_array *sieve, *direct, *now;
-    weir_array_section section;
+    weir_selection section;
+    weir_layout layout;
     int64_t lo[2], hi[2], step[2];
     float *memory;
     bool write;
@@ -34,9 +35,9 @@ typedef struct table {
 static void move(table *t, weir_array *array)
 {
     if (t->write)
-        stop_if(weir_array_write(array, &t->section, t->memory, NULL), "write");
+        stop_if(weir_array_write(array, &t->section, &t->layout, t->memory, NULL), "write");
     else
-        stop_if(weir_array_read(array, &t->section, t->memory, NULL), "read");
+        stop_if(weir_array_read(array, &t->section, &t->layout, t->memory, NULL), "read");
 }
 
 static void by_sieving(void *user)
@@ -119,8 +120,8 @@ static void run_tables(const char *folder, const char *cases)
     stop_if(weir_array_close(made), "close");
     t.sieve = open_with(path, line);
     t.direct = open_with(path, "access=naive");
-    t.section =
-        (weir_array_section){.lo = t.lo, .hi = t.hi, .step = t.step, .order = (const int[]){1, 0}};
+    t.section = (weir_selection){.lo = t.lo, .hi = t.hi, .step = t.step};
+    t.layout = (weir_layout){.order = (const int[]){1, 0}};
     FILE *f = fopen(cases, "r");
     while (f && fgets(line, sizeof line, f))
         run_case(&t, line);
@@ -189,9 +190,9 @@ static void serve(const char *path)
         }
         if (!strcmp(state, "cold"))
             forget_pages(path);
-        weir_array_section s = {.lo = lo, .hi = hi, .step = step};
+        weir_selection s = {.lo = lo, .hi = hi, .step = step};
         double start = bench_seconds();
-        stop_if(weir_array_read(array, &s, memory, NULL), "read");
+        stop_if(weir_array_read(array, &s, NULL, memory, NULL), "read");
         printf("%.9f\n", bench_seconds() - start);
         fflush(stdout);
     }

@@ -22,10 +22,10 @@ static void stop_if(int code)
 static weir_pattern *block(int64_t row, int64_t rows, int64_t column, int64_t columns)
 {
     int64_t shape[] = {N, N}, lo[] = {row, column}, hi[] = {row + rows, column + columns};
-    weir_section s = {
-        .dimensions = 2, .element = sizeof(double), .shape = shape, .lo = lo, .hi = hi};
+    weir_shape whole = {.dimensions = 2, .element = sizeof(double), .size = shape};
+    weir_selection s = {.lo = lo, .hi = hi};
     weir_pattern *pattern;
-    stop_if(weir_pattern_section(&s, &pattern));
+    stop_if(weir_pattern_section(&whole, &s, NULL, &pattern));
     return pattern;
 }
 

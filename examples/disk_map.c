@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     for (int m = rank * EACH; m < (rank + 1) * EACH; m++) {
         for (int i = 0; i < ROWS * COLUMNS; i++)
             local[i] = m * 1e6 + i;
-        stop_if(weir_array_write(array, &(weir_array_section){.local = m + 1}, local, NULL));
+        stop_if(weir_array_write(array, &(weir_selection){.local = m + 1}, NULL, local, NULL));
     }
     stop_if(weir_array_close(array));
 
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     stop_if(weir_array_open(MPI_COMM_WORLD, "mapped", WEIR_READ, NULL, &array));
     for (int m = rank * EACH; m < (rank + 1) * EACH; m++) {
         int64_t lo[] = {0, m * COLUMNS}, hi[] = {ROWS, (m + 1) * COLUMNS};
-        stop_if(weir_array_read(array, &(weir_array_section){.lo = lo, .hi = hi}, local, NULL));
+        stop_if(weir_array_read(array, &(weir_selection){.lo = lo, .hi = hi}, NULL, local, NULL));
         for (int i = 0; i < ROWS * COLUMNS; i++)
             wrong += local[i] != m * 1e6 + i;
     }

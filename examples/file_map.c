@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         data[i] = i;
     array = create("global.npy", 0, 0, 0);
-    stop_if(weir_array_write_all(array, rank == 0 ? &(weir_array_section){0} : NULL, data, NULL));
+    stop_if(weir_array_write_all(array, rank == 0 ? &(weir_selection){0} : NULL, NULL, data, NULL));
     stop_if(weir_array_close(array));
 
     copy("global.npy", create("by_columns", 1, ranks, 0)); /* a block of columns each */
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     int64_t lo[] = {ROWS * rank / ranks, 0}, hi[] = {ROWS * (rank + 1) / ranks, COLUMNS};
     int64_t elements = (hi[0] - lo[0]) * COLUMNS, wrong = 0;
     stop_if(weir_array_open(MPI_COMM_WORLD, "back.npy", WEIR_READ, NULL, &array));
-    stop_if(weir_array_read_all(array, &(weir_array_section){.lo = lo, .hi = hi}, data, NULL));
+    stop_if(weir_array_read_all(array, &(weir_selection){.lo = lo, .hi = hi}, NULL, data, NULL));
     stop_if(weir_array_close(array));
     for (int64_t i = 0; i < elements; i++)
         wrong += data[i] != (double)(lo[0] * COLUMNS + i);

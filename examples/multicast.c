@@ -20,18 +20,18 @@ static void eliminate(weir_array *matrix, int64_t k, int64_t first, int64_t last
 {
     const int64_t top = first > k ? first : k + 1, width = N - k;
     int64_t pivot_lo[] = {k, k}, pivot_hi[] = {k + 1, N}, lo[] = {top, k}, hi[] = {last, N};
-    weir_array_section pivot_row = {.lo = pivot_lo, .hi = pivot_hi};
-    weir_array_section below = {.lo = lo, .hi = hi};
+    weir_selection pivot_row = {.lo = pivot_lo, .hi = pivot_hi};
+    weir_selection below = {.lo = lo, .hi = hi};
     const int has_some = top < last;
-    stop_if(weir_array_multicast(matrix, &pivot_row, has_some, pivot));
+    stop_if(weir_array_read_all(matrix, has_some ? &pivot_row : NULL, NULL, pivot, NULL));
     if (has_some)
-        stop_if(weir_array_read(matrix, &below, rows, NULL));
+        stop_if(weir_array_read(matrix, &below, NULL, rows, NULL));
     for (int64_t i = 0; i < last - top; i++) {
         double factor = rows[i * width] / pivot[0];
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] -= factor * pivot[j];
     }
-    stop_if(weir_array_write_all(matrix, has_some ? &below : NULL, rows, NULL));
+    stop_if(weir_array_write_all(matrix, has_some ? &below : NULL, NULL, rows, NULL));
 }
 
 int main(int argc, char **argv)
@@ -47,17 +47,17 @@ int main(int argc, char **argv)
     stop_if(weir_array_create(MPI_COMM_WORLD, "multicast.npy", &info, NULL, NULL, &matrix));
     const int64_t first = N * rank / ranks, last = N * (rank + 1) / ranks;
     int64_t lo[] = {first, 0}, hi[] = {last, N};
-    weir_array_section own = {.lo = lo, .hi = hi};
+    weir_selection own = {.lo = lo, .hi = hi};
     for (int64_t i = first; i < last; i++)
         for (int64_t j = 0; j < N; j++)
             rows[(i - first) * N + j] = (double)(i < j ? i + 1 : j + 1);
-    stop_if(weir_array_write_all(matrix, &own, rows, NULL));
+    stop_if(weir_array_write_all(matrix, &own, NULL, rows, NULL));
     for (int64_t k = 0; k < N - 1; k++)
         eliminate(matrix, k, first, last);
 
     /* Of the matrix min(i, j) ones are left, on the diagonal and above it. */
     int64_t wrong = 0;
-    stop_if(weir_array_read(matrix, &own, rows, NULL));
+    stop_if(weir_array_read(matrix, &own, NULL, rows, NULL));
     for (int64_t i = first; i < last; i++)
         for (int64_t j = 0; j < N; j++)
             wrong += rows[(i - first) * N + j] != (i <= j ? 1 : 0);

@@ -22,13 +22,13 @@ static void write_piece(weir_array *array, int64_t number)
     int64_t lo[] = {number * ROWS, 0}, hi[] = {(number + 1) * ROWS, COLUMNS};
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         piece[0][i] = (double)(number * ROWS * COLUMNS + i);
-    stop_if(weir_array_write(array, &(weir_array_section){.lo = lo, .hi = hi}, piece[0], NULL));
+    stop_if(weir_array_write(array, &(weir_selection){.lo = lo, .hi = hi}, NULL, piece[0], NULL));
 }
 
 static void start_reading(weir_array *array, int64_t number, double *data, weir_request **reading)
 {
     int64_t lo[] = {number * ROWS, 0}, hi[] = {(number + 1) * ROWS, COLUMNS};
-    stop_if(weir_array_read(array, &(weir_array_section){.lo = lo, .hi = hi}, data, reading));
+    stop_if(weir_array_read(array, &(weir_selection){.lo = lo, .hi = hi}, NULL, data, reading));
 }
 
 static double sum(const double *data)

@@ -20,11 +20,11 @@ static void negate(weir_array *array, int rank)
 {
     static double data[(ROWS / 2) * (COLUMNS / 3 + 1)];
     int64_t step[] = {2, 3};
-    weir_array_section own = {.step = step, .local = rank + 1};
-    stop_if(weir_array_read(array, &own, data, NULL));
+    weir_selection own = {.step = step, .local = rank + 1};
+    stop_if(weir_array_read(array, &own, NULL, data, NULL));
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         data[i] = -data[i];
-    stop_if(weir_array_write(array, &own, data, NULL));
+    stop_if(weir_array_write(array, &own, NULL, data, NULL));
 }
 
 /* What element (i, j) of the whole array is in the end. */
@@ -50,15 +50,16 @@ int main(int argc, char **argv)
     stop_if(weir_array_create(MPI_COMM_WORLD, "section", &info, NULL, NULL, &array));
 
     int64_t lo[] = {rank, 0}, hi[] = {ROWS, columns}, step[] = {ranks, 1};
-    weir_array_section every_nth_row = {.lo = lo, .hi = hi, .step = step};
+    weir_selection every_nth_row = {.lo = lo, .hi = hi, .step = step};
     double *rows = malloc((size_t)(ROWS * columns) * sizeof *rows), *at = rows;
     for (int64_t i = rank; i < ROWS; i += ranks)
         for (int64_t j = 0; j < columns; j++)
             *at++ = (double)(i * columns + j);
-    stop_if(weir_array_write_all(array, &every_nth_row, rows, NULL)); /* goes to all local arrays */
+    stop_if(weir_array_write_all(array, &every_nth_row, NULL, rows,
+                                 NULL)); /* goes to all local arrays */
     negate(array, rank);
     MPI_Barrier(MPI_COMM_WORLD); /* the others have changed theirs too */
-    stop_if(weir_array_read_all(array, &every_nth_row, rows, NULL));
+    stop_if(weir_array_read_all(array, &every_nth_row, NULL, rows, NULL));
 
     int64_t wrong = 0;
     at = rows;

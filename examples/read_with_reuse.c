@@ -44,21 +44,19 @@ int main(int argc, char **argv)
     stop_if(weir_array_create(MPI_COMM_WORLD, "reuse.npy", &info, NULL, NULL, &array));
     const int64_t row = (int64_t)ROWS * rank;
     int64_t lo[2][2] = {{row, 0}, {row, 0}}, hi[2][2] = {{row + ROWS, COLUMNS}, {row + ROWS, 0}};
-    weir_array_section section[] = {{.lo = lo[0], .hi = hi[0]}, {.lo = lo[1], .hi = hi[1]}};
+    weir_selection section[] = {{.lo = lo[0], .hi = hi[0]}, {.lo = lo[1], .hi = hi[1]}};
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = (double)(row * COLUMNS + i + 1);
-    stop_if(weir_array_write_all(array, &section[0], rows, NULL));
+    stop_if(weir_array_write_all(array, &section[0], NULL, rows, NULL));
 
     int64_t windows = 0, fresh = 0, used = 0;
     for (int64_t column = 0; column + WIDTH <= COLUMNS && used >= 0; column += SLIDE, windows++) {
         int64_t now = windows % 2, before = 1 - now;
         lo[now][1] = column;
         hi[now][1] = column + WIDTH;
-        if (windows == 0)
-            stop_if(weir_array_read(array, &section[now], window[now], NULL));
-        else
-            stop_if(weir_array_read_reuse(array, &section[now], window[now], &section[before],
-                                          window[before]));
+        const weir_held held = {.selection = windows ? &section[before] : NULL,
+                                .base = window[before]};
+        stop_if(weir_array_read_reuse(array, &section[now], NULL, window[now], &held));
         used = use(window[now], row, column);
         fresh += used;
     }

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < COLUMNS; j++)
             local[i * COLUMNS + j] = element(i, first + j);
-    stop_if(weir_array_write_all(array, &(weir_array_section){.local = rank + 1}, local, NULL));
+    stop_if(weir_array_write_all(array, &(weir_selection){.local = rank + 1}, NULL, local, NULL));
 
     /* The first columns of the next rank; the last one has none. */
     weir_shift from_next = {.dimension = 1, .count = WIDTH};

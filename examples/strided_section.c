@@ -50,9 +50,10 @@ static int check(const double *array, const double *buffer)
 int main(void)
 {
     int64_t shape[] = {N, N, N}, step[] = {2, 2, 2};
-    weir_section every_second = {.dimensions = 3, .element = 8, .shape = shape, .step = step};
+    weir_shape whole = {.dimensions = 3, .element = 8, .size = shape};
+    weir_selection every_second = {.step = step};
     weir_pattern *pattern;
-    if (weir_pattern_section(&every_second, &pattern))
+    if (weir_pattern_section(&whole, &every_second, NULL, &pattern))
         return fail("section");
     int64_t bytes = weir_pattern_bytes(pattern), all = (int64_t)N * N * N * 8;
     printf("array %d x %d x %d of 8 bytes, every second element in each dimension:\n", N, N, N);

@@ -81,10 +81,10 @@ int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "demo.bin";
     int64_t shape[] = {N, N}, lo[] = {0, FROM}, hi[] = {N, TO}, step[] = {STEP, 1};
-    weir_section section = {
-        .dimensions = 2, .element = 8, .shape = shape, .lo = lo, .hi = hi, .step = step};
+    weir_shape whole = {.dimensions = 2, .element = 8, .size = shape};
+    weir_selection section = {.lo = lo, .hi = hi, .step = step};
     weir_pattern *p;
-    if (weir_pattern_section(&section, &p))
+    if (weir_pattern_section(&whole, &section, NULL, &p))
         return fail("section");
     printf(
         "[::%d, %d:%d] of a %d x %d array of 8 bytes: %lld runs of %d bytes, described in %lld\n",

@@ -63,15 +63,15 @@ static double move(const char *path, const char *hints, double *memory, int writ
     static int64_t columns[COLUMNS];
     const int64_t *index[] = {NULL, columns};
     int64_t count[] = {0, my_columns(columns, rank)};
-    weir_array_section mine = {.index = index, .count = count};
+    weir_selection mine = {.index = index, .count = count};
     weir_array *array;
     double best = 1e9;
     stop_if(weir_array_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, hints, &array));
     for (int i = 0; i < 3; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double took = -MPI_Wtime();
-        stop_if(write ? weir_array_write_all(array, &mine, memory, NULL)
-                      : weir_array_read_all(array, &mine, memory, NULL));
+        stop_if(write ? weir_array_write_all(array, &mine, NULL, memory, NULL)
+                      : weir_array_read_all(array, &mine, NULL, memory, NULL));
         took += MPI_Wtime();
         MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         best = took < best ? took : best;
@@ -102,9 +102,9 @@ static void print_plan(void)
     weir_plan *plan;
     for (int p = 0; p < ranks; p++) {
         int64_t count[] = {0, my_columns(columns, p)};
-        weir_section s = {
-            .dimensions = 2, .element = 8, .shape = shape, .index = index, .count = count};
-        stop_if(weir_pattern_section(&s, &wanted[p]));
+        weir_shape whole = {.dimensions = 2, .element = 8, .size = shape};
+        weir_selection s = {.index = index, .count = count};
+        stop_if(weir_pattern_section(&whole, &s, NULL, &wanted[p]));
     }
     weir_plan_request request = {.ranks = ranks,
                                  .patterns = (const weir_pattern *const *)wanted,

@@ -51,7 +51,7 @@ static weir_array *make_matrix(const char *folder, const char *name, int which)
 static void read_row(weir_array *array, int64_t i, double *row)
 {
     const int64_t lo[] = {i, 0}, hi[] = {i + 1, N};
-    stop_if(weir_array_read(array, &(weir_array_section){.lo = lo, .hi = hi}, row, NULL));
+    stop_if(weir_array_read(array, &(weir_selection){.lo = lo, .hi = hi}, NULL, row, NULL));
 }
 
 /* Rows of the product, and of the transposed product, which are its columns. */

@@ -2,9 +2,8 @@
  *
  * An array has a type, up to WEIR_MAX_DIMENSIONS dimensions, and is stored by rows (the last
  * dimension is the fastest) or by columns (the first is). What is read or written of it is a
- * section; what it is in memory is said by the same struct. Errors and forms are those of file.h:
- * collective calls return the same code on every rank.
- * Reading past what a file holds is an error here: an array that is cut short is damaged. */
+ * selection (pattern.h), how that lies in memory a layout. Errors and requests are those of file.h:
+ * collective calls return the same code on every rank. Reading past what a file holds is an error here: an array that is cut short is damaged. */
 #ifndef WEIR_ARRAY_H
 #define WEIR_ARRAY_H
 
@@ -93,75 +92,67 @@ WEIR_API int weir_array_sync_durable(weir_array *array);
 /* Borrowed until the array is closed. [local] */
 WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
 
-/* --- sections --- */
+/* --- reading and writing --- */
 
-/* What of an array, and how it lies in memory. All-zero: everything, one element after the other,
- * by rows. */
-typedef struct weir_array_section {
-    /* Per dimension the indices lo, lo + step, ... below hi (above it, where the step is
-     * negative). Each of the three may be NULL: from the first index on, or, where the step is
-     * negative, the last; to the other end; steps of 1. */
-    const int64_t *lo, *hi, *step;
-    /* NULL, or per dimension NULL or a list of count[d] indices in any order; reading, also
-     * repeated ones. */
-    const int64_t *const *index;
-    const int64_t *count;
-    /* Instead of all that, where box_lo is not NULL: so many boxes, box b with indices
-     * [box_lo[b * dimensions + d], box_hi[b * dimensions + d]). They lie in memory one after
-     * the other; to be written they must not overlap. */
-    int64_t boxes;
-    const int64_t *box_lo, *box_hi;
-    int local; /* 0: indices of the whole array; m + 1: of local array m */
+/* How elements lie in memory, from `base` on. All-zero, or NULL: one after the other, by rows, in the
+ * array's type. Boxes lie one after the other, each of them so. */
+typedef struct weir_layout {
+    const int64_t *stride; /* bytes from index to index taken, by dimension; NULL: dense, */
+    const int *order;      /* slowest dimension first; NULL: by rows */
+    int type;              /* the library converts to and from it; 0: the array's */
+    int64_t reserved[4];   /* 0 */
+} weir_layout;
 
-    const int64_t
-        *stride;      /* in memory, bytes from index to index taken, by dimension; NULL: dense, */
-    const int *order; /* slowest dimension first; NULL: by rows */
-    int type;         /* of elements in memory: the library converts; 0: the array's */
-} weir_array_section;
-
-/* NULL for the section: this rank has nothing to do. `request` as in file.h: NULL, or the access
- * goes on in the background; the section is the caller's again at once, `base` when the request is
- * over. Where elements are converted this takes as much memory again as the section. [collective] */
-WEIR_API int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base,
-                                 weir_request **request);
-WEIR_API int weir_array_write_all(weir_array *array, const weir_array_section *section,
-                                  const void *base, weir_request **request);
+/* What is selected, between the array and memory. NULL for the selection: this rank has nothing to
+ * do. To be written, indices must not repeat, nor boxes overlap. `request` as in file.h: NULL, or
+ * the access goes on in the background; selection and layout are the caller's again at once, `base`
+ * when the request is over. Where elements are converted, and writing those of a file with the other
+ * byte order, this takes as much memory again as what is selected. [collective] */
+WEIR_API int weir_array_read_all(weir_array *array, const weir_selection *selection,
+                                 const weir_layout *layout, void *base, weir_request **request);
+WEIR_API int weir_array_write_all(weir_array *array, const weir_selection *selection,
+                                  const weir_layout *layout, const void *base,
+                                  weir_request **request);
 
 /* By this rank alone. Who reads what another rank has written alone must know that it is over: by a
  * barrier, or a message. [local] */
-WEIR_API int weir_array_read(weir_array *array, const weir_array_section *section, void *base,
-                             weir_request **request);
-WEIR_API int weir_array_write(weir_array *array, const weir_array_section *section,
-                              const void *base, weir_request **request);
+WEIR_API int weir_array_read(weir_array *array, const weir_selection *selection,
+                             const weir_layout *layout, void *base, weir_request **request);
+WEIR_API int weir_array_write(weir_array *array, const weir_selection *selection,
+                              const weir_layout *layout, const void *base, weir_request **request);
 
 /* Where every rank can say what any other wants, ranks tell each other nothing: `of` gives the
- * section of a rank, the same on all ranks, and returns 1, or 0 if that rank wants nothing. What
- * the section points to must stay until the next call of `of`. [collective] */
-typedef int weir_section_of(void *user, int rank, weir_array_section *section);
-WEIR_API int weir_array_read_by(weir_array *array, weir_section_of *of, void *user, void *base);
-WEIR_API int weir_array_write_by(weir_array *array, weir_section_of *of, void *user,
-                                 const void *base);
+ * selection of a rank, the same on all ranks, and returns 1, or 0 if that rank wants nothing. What
+ * the selection points to must stay until the next call of `of`. [collective] */
+typedef int weir_selection_of(void *user, int rank, weir_selection *selection);
+WEIR_API int weir_array_read_by(weir_array *array, weir_selection_of *of, void *user,
+                                const weir_layout *layout, void *base);
+WEIR_API int weir_array_write_by(weir_array *array, weir_selection_of *of, void *user,
+                                 const weir_layout *layout, const void *base);
 
-/* All of an array that is, in memory, dealt to the ranks: each has its part at `base`, in memory
- * as `memory` says (stride, order, type), NULL: dense by rows. Ranks tell each other nothing.
- * WEIR_EINVAL if the grid has more ranks than there are; those beyond it have nothing.
- * [collective] */
+/* All of an array that is, in memory, dealt to the ranks: each has its part at `base`. Ranks tell
+ * each other nothing. WEIR_EINVAL if the grid has more ranks than there are; those beyond it have
+ * nothing. [collective] */
 WEIR_API int weir_array_read_distributed(weir_array *array, const weir_distribution *distribution,
-                                         const weir_array_section *memory, void *base);
+                                         const weir_layout *layout, void *base);
 WEIR_API int weir_array_write_distributed(weir_array *array, const weir_distribution *distribution,
-                                          const weir_array_section *memory, const void *base);
+                                          const weir_layout *layout, const void *base);
 
 /* --- what PASSION has besides --- */
 
-/* Reads `wanted`, but copies what `held`, a section read before and still at held_base, has of it;
- * held NULL: nothing. That is found where both give ranges, a step of wanted is a multiple of
- * held's, and both are in the array's type. [local] */
-WEIR_API int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
-                                   const weir_array_section *held, const void *held_base);
+/* What was selected and read before, and is still in memory. */
+typedef struct weir_held {
+    const weir_selection *selection; /* NULL: nothing */
+    const weir_layout *layout;
+    const void *base;
+    int64_t reserved[4]; /* 0 */
+} weir_held;
 
-/* The same section for all ranks that give `gets` != 0: read once. [collective] */
-WEIR_API int weir_array_multicast(weir_array *array, const weir_array_section *section, int gets,
-                                  void *base);
+/* Reads what is selected, but copies what of it is held; held NULL: nothing. That is found where
+ * both give ranges, a step of the selection is a multiple of the held one's, and both are in the
+ * array's type. [local] */
+WEIR_API int weir_array_read_reuse(weir_array *array, const weir_selection *selection,
+                                   const weir_layout *layout, void *base, const weir_held *held);
 
 /* Boundary data of neighbours. Along `dimension` of a distribution's grid each rank gets the first
  * `count` slices of the next rank's part, or, where it is negative, the last -count of the one

@@ -46,37 +46,45 @@ WEIR_API int weir_pattern_concat(int64_t count, const int64_t *offsets,
 WEIR_API int weir_pattern_repeat(const weir_pattern *pattern, int64_t count, int64_t extent,
                                  weir_pattern **out);
 
-/* A section of an n-dimensional array that starts at offset 0. Per dimension d it takes the indices
- * lo[d], lo[d] + step[d], ... as long as they are below hi[d] or, for a negative step, above it (so
- * hi[d] = -1 ends with index 0); or, where index[d] is not NULL, those listed there. A range may be
- * empty; each index it takes must exist. What is not set is NULL or 0; `shape` must be set. */
-typedef struct weir_section {
-    int dimensions;              /* 0 to WEIR_MAX_DIMENSIONS; 0 is a single element */
-    int64_t element;             /* bytes of an element */
-    const int64_t *shape;        /* of the whole array */
+/* --- parts of n-dimensional arrays --- */
+
+/* What of an array. All-zero: everything.
+ *
+ * Per dimension d it takes the indices lo[d], lo[d] + step[d], ... as long as they are below hi[d]
+ * or, for a negative step, above it (so hi[d] = -1 ends with index 0); or, where index[d] is not
+ * NULL, those listed there. A range may be empty; each index it takes must exist. */
+typedef struct weir_selection {
     const int64_t *lo, *hi;      /* NULL: the whole dimension, in the direction of the step */
     const int64_t *step;         /* NULL: 1 everywhere; never 0 */
-    const int64_t *const *index; /* NULL, or per dimension NULL or `count[d]` indices */
-    const int64_t *count;        /* lengths of the index lists */
-    const int *order;            /* storage, slowest dimension first; NULL: row-major, 0 1 2 ... */
-    const int *walk;             /* order of visiting, slowest first; NULL: as stored */
-} weir_section;
+    const int64_t *const *index; /* NULL, or per dimension NULL or a list of count[d] indices */
+    const int64_t *count;        /* in any order; where nothing is written, also repeated ones */
+    /* Instead of all that, where box_lo is not NULL: so many boxes, box b with the indices
+     * [box_lo[b * dimensions + d], box_hi[b * dimensions + d]). */
+    int64_t boxes;
+    const int64_t *box_lo, *box_hi;
+    int local;           /* of a set of local arrays: m + 1: indices of local array m, 0: of all */
+    int64_t reserved[4]; /* 0 */
+} weir_selection;
 
-WEIR_API int weir_pattern_section(const weir_section *section, weir_pattern **out);
+/* The array that patterns are parts of; it starts at offset 0. */
+typedef struct weir_shape {
+    int dimensions;      /* 0 to WEIR_MAX_DIMENSIONS; 0 is a single element */
+    int64_t element;     /* bytes of an element */
+    const int64_t *size; /* by dimension */
+    const int *order;    /* storage, slowest dimension first; NULL: row-major, 0 1 2 ... */
+    int64_t reserved[4]; /* 0 */
+} weir_shape;
 
-/* All elements inside at least one of `count` boxes of an n-dimensional array, each once, in
- * storage order. Box b covers [lo[b*dimensions+d], hi[b*dimensions+d]) in dimension d.
- * Takes 72 bytes per box and dimension while it works, besides the pattern itself. */
-typedef struct weir_boxes {
-    int dimensions;
-    int64_t element;
-    const int64_t *shape;
-    int64_t count;
-    const int64_t *lo, *hi;
-    const int *order; /* as in weir_section */
-} weir_boxes;
+/* Ranges and lists, visited with dimension walk[0] slowest; NULL: as stored. */
+WEIR_API int weir_pattern_section(const weir_shape *array, const weir_selection *selection,
+                                  const int *walk, weir_pattern **out);
 
-WEIR_API int weir_pattern_boxes(const weir_boxes *boxes, weir_pattern **out);
+/* All elements inside at least one of the selection's boxes, each once, in storage order. Takes 72
+ * bytes per box and dimension while it works, besides the pattern itself. */
+WEIR_API int weir_pattern_boxes(const weir_shape *array, const weir_selection *selection,
+                                weir_pattern **out);
+
+/* --- using patterns --- */
 
 /* NULL is fine. [local] */
 WEIR_API void weir_pattern_free(weir_pattern *pattern);

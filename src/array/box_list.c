@@ -165,20 +165,22 @@ static bool lie_apart(int64_t count, const wr_pair *pairs)
     return true;
 }
 
-static int box_pair(const weir_array *array, const weir_array_section *s, int64_t box,
-                    wr_layout *layout, wr_pair *out)
+/* `layout` has the element's bytes, and where the next box is; that moves on. */
+static int box_pair(const weir_array *array, const weir_selection *s, int64_t box,
+                    const weir_layout *given, wr_layout *layout, wr_pair *out)
 {
     wr_body body;
     wr_axes axes;
     int64_t bytes = layout->element;
-    int code = wr_section_body(array, s, &body);
+    int code = wr_selection_body(array, s, &body);
     if (code)
         return code;
-    weir_array_section one = {.lo = s->box_lo + box * body.dimensions,
-                              .hi = s->box_hi + box * body.dimensions,
-                              .local = s->local,
-                              .order = s->order};
-    code = wr_axes_build(&body, &one, layout->element, true, &axes);
+    weir_selection one = *s;
+    one.lo = s->box_lo + box * body.dimensions;
+    one.hi = s->box_hi + box * body.dimensions;
+    one.step = NULL;
+    one.index = NULL;
+    code = wr_axes_build(&body, &one, given, layout->element, true, &axes);
     if (code)
         return code;
     axes.layout.offset = layout->offset;
@@ -190,19 +192,19 @@ static int box_pair(const weir_array *array, const weir_array_section *s, int64_
     return code;
 }
 
-int wr_mapping_boxes(const weir_array *array, const weir_array_section *s, bool write,
-                     wr_mapping *out)
+int wr_mapping_boxes(const weir_array *array, const weir_selection *s, const weir_layout *given,
+                     bool write, wr_mapping *out)
 {
-    wr_layout layout = {.element = wr_section_element(array, s)};
+    wr_layout layout = {.element = wr_layout_element(array, given)};
     stretches all = {.file_element = array->body.element, .memory_element = layout.element};
     int64_t made = 0;
-    if (s->boxes < 0 || (s->boxes && (!s->box_lo || !s->box_hi)) || s->stride)
+    if (s->boxes < 0 || (s->boxes && (!s->box_lo || !s->box_hi)) || (given && given->stride))
         return wr_fail(WEIR_EINVAL, "%lld boxes without bounds, or with strides in memory",
                        (long long)s->boxes);
     wr_pair *pairs = wr_alloc_array(s->boxes, sizeof *pairs);
     int code = pairs ? 0 : WEIR_ENOMEM;
     while (made < s->boxes && !code) {
-        code = box_pair(array, s, made, &layout, &pairs[made]);
+        code = box_pair(array, s, made, given, &layout, &pairs[made]);
         made += !code;
     }
     if (!code)

@@ -1,6 +1,6 @@
-/* Collective moves in which every rank can say what all want: a section as a function of the rank,
- * a distribution. Nobody tells anybody ("An Extended Two-Phase Method for Accessing Sections of
- * Out-of-Core Arrays", section 4: the descriptors need not be exchanged). */
+/* Collective moves in which every rank can say what all want: a selection as a function of the
+ * rank, a distribution. Nobody tells anybody ("An Extended Two-Phase Method for Accessing Sections
+ * of Out-of-Core Arrays", section 4: the descriptors need not be exchanged). */
 #include "array/distribution.h"
 #include "array/moves.h"
 
@@ -8,28 +8,26 @@
 typedef struct wish {
     weir_array *array;
     bool write;
-    weir_section_of *of;
+    weir_selection_of *of;
     void *user;
     const weir_distribution *distribution;
-    const weir_array_section *memory;
+    const weir_layout *layout;
 } wish;
 
-static int map_rank(const wish *w, int rank, int *type, wr_mapping *out)
+/* Of other ranks only what they want in the file is known, and asked for: layout NULL. */
+static int map_rank(const wish *w, int rank, const weir_layout *layout, wr_mapping *out)
 {
-    weir_array_section s = {0};
-    if (w->distribution) {
-        *type = w->memory ? w->memory->type : 0;
-        return wr_mapping_build_part(w->array, w->distribution, rank, w->memory, out);
-    }
+    weir_selection s = {0};
+    if (w->distribution)
+        return wr_mapping_build_part(w->array, w->distribution, rank, layout, out);
     int wants = w->of(w->user, rank, &s);
-    *type = s.type;
-    return wr_mapping_build(w->array, wants ? &s : NULL, w->write, out);
+    return wr_mapping_build(w->array, wants ? &s : NULL, layout, w->write, out);
 }
 
 static int pattern_of(void *user, int rank, weir_pattern **out)
 {
     wr_mapping mapping;
-    int type, code = map_rank(user, rank, &type, &mapping);
+    int code = map_rank(user, rank, NULL, &mapping);
     if (code)
         return code;
     if (mapping.elements) {
@@ -57,36 +55,39 @@ static int run(wish *w, const void *base)
     wr_known known = {.pattern = pattern_of, .user = w};
     wr_move m = {.array = w->array, .direction = w->write ? WR_WRITE : WR_READ, .together = true};
     wr_mapping mapping;
-    int type = 0, code = check(w);
+    int code = check(w);
     if (!code)
         code = wr_known_sum(&known, t->size);
     if (!code)
-        code = map_rank(w, t->rank, &type, &mapping);
+        code = map_rank(w, t->rank, w->layout, &mapping);
     if (!code)
-        code = wr_move_prepare(&m, &mapping, type, base);
+        code = wr_move_prepare(&m, &mapping, wr_layout_type(w->array, w->layout), base);
     return wr_move_run(&m, &known, code);
 }
 
-int weir_array_read_by(weir_array *array, weir_section_of *of, void *user, void *base)
+int weir_array_read_by(weir_array *array, weir_selection_of *of, void *user,
+                       const weir_layout *layout, void *base)
 {
-    return run(&(wish){.array = array, .of = of, .user = user}, base);
+    return run(&(wish){.array = array, .of = of, .user = user, .layout = layout}, base);
 }
 
-int weir_array_write_by(weir_array *array, weir_section_of *of, void *user, const void *base)
+int weir_array_write_by(weir_array *array, weir_selection_of *of, void *user,
+                        const weir_layout *layout, const void *base)
 {
-    return run(&(wish){.array = array, .write = true, .of = of, .user = user}, base);
+    return run(&(wish){.array = array, .write = true, .of = of, .user = user, .layout = layout},
+               base);
 }
 
 int weir_array_read_distributed(weir_array *array, const weir_distribution *distribution,
-                                const weir_array_section *memory, void *base)
+                                const weir_layout *layout, void *base)
 {
-    return run(&(wish){.array = array, .distribution = distribution, .memory = memory}, base);
+    return run(&(wish){.array = array, .distribution = distribution, .layout = layout}, base);
 }
 
 int weir_array_write_distributed(weir_array *array, const weir_distribution *distribution,
-                                 const weir_array_section *memory, const void *base)
+                                 const weir_layout *layout, const void *base)
 {
     return run(
-        &(wish){.array = array, .write = true, .distribution = distribution, .memory = memory},
+        &(wish){.array = array, .write = true, .distribution = distribution, .layout = layout},
         base);
 }

@@ -1,4 +1,4 @@
-/* Sections become axes, one per dimension; axes become a pair of patterns. Lists of indices are
+/* Selections become axes, one per dimension; axes become a pair of patterns. Lists of indices are
  * sorted for the file, and repeated indices become copies in memory after reading. */
 #include "array/mapping.h"
 
@@ -53,7 +53,7 @@ static int refuse_index(int64_t index, int d, int64_t n)
                    (long long)n);
 }
 
-static int range_axis(const weir_array_section *s, int d, int64_t n, wr_axis *out)
+static int range_axis(const weir_selection *s, int d, int64_t n, wr_axis *out)
 {
     int64_t step = s->step ? s->step[d] : 1, size, last = 0;
     int64_t lo = s->lo ? s->lo[d] : step > 0 ? 0 : n - 1;
@@ -90,7 +90,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* A list in ascending order, each index once; where the others are goes to `repeat`. */
-static int list_axis(const weir_array_section *s, int d, bool write, wr_axes *out)
+static int list_axis(const weir_selection *s, int d, bool write, wr_axes *out)
 {
     const int64_t count = s->count[d];
     entry *list = wr_arena_alloc(&out->memory, count * (int64_t)sizeof *list);
@@ -118,7 +118,7 @@ static int list_axis(const weir_array_section *s, int d, bool write, wr_axes *ou
     return 0;
 }
 
-static int check_list(const weir_array_section *s, int d, int64_t n)
+static int check_list(const weir_selection *s, int d, int64_t n)
 {
     if (!s->count || s->count[d] < 0 || s->count[d] > INT64_MAX / 64)
         return wr_fail(WEIR_EINVAL, "no valid length of the index list in dimension %d", d);
@@ -128,22 +128,27 @@ static int check_list(const weir_array_section *s, int d, int64_t n)
     return 0;
 }
 
-static int set_layout(const weir_array_section *s, int dimensions, const int64_t *taken,
+static int set_layout(const weir_layout *given, int dimensions, const int64_t *taken,
                       wr_layout *out)
 {
-    if (s->order && !wr_is_permutation(dimensions, s->order))
+    static const weir_layout dense;
+    const weir_layout *l = given ? given : &dense;
+    int code = wr_check_reserved(l->reserved, "weir_layout");
+    if (code)
+        return code;
+    if (l->order && !wr_is_permutation(dimensions, l->order))
         return wr_fail(WEIR_EINVAL, "the order in memory is no permutation of the dimensions");
-    if (s->stride)
-        memcpy(out->stride, s->stride, (size_t)dimensions * sizeof *s->stride);
-    else if (!wr_layout_dense(out, dimensions, taken, s->order))
-        return wr_fail(WEIR_ERANGE, "the section does not fit 64 bits");
+    if (l->stride)
+        memcpy(out->stride, l->stride, (size_t)dimensions * sizeof *l->stride);
+    else if (!wr_layout_dense(out, dimensions, taken, l->order))
+        return wr_fail(WEIR_ERANGE, "what is selected does not fit 64 bits");
     return 0;
 }
 
-int wr_axes_build(const wr_body *f, const weir_array_section *s, int64_t element, bool write,
-                  wr_axes *out)
+int wr_axes_build(const wr_body *f, const weir_selection *s, const weir_layout *layout,
+                  int64_t element, bool write, wr_axes *out)
 {
-    int code = 0;
+    int code = wr_check_reserved(s->reserved, "weir_selection");
     *out = (wr_axes){.dimensions = f->dimensions, .layout.element = element};
     for (int d = 0; d < f->dimensions && !code; d++) {
         if (s->index && s->index[d]) {
@@ -157,7 +162,7 @@ int wr_axes_build(const wr_body *f, const weir_array_section *s, int64_t element
         }
     }
     if (!code)
-        code = set_layout(s, f->dimensions, out->taken, &out->layout);
+        code = set_layout(layout, f->dimensions, out->taken, &out->layout);
     if (code)
         wr_axes_release(out);
     return code;
@@ -180,7 +185,7 @@ wr_body wr_array_member(const weir_array *array, int m)
 
 /* --- mappings --- */
 
-int wr_section_body(const weir_array *array, const weir_array_section *s, wr_body *out)
+int wr_selection_body(const weir_array *array, const weir_selection *s, wr_body *out)
 {
     if (s->local < 0 || s->local > array->info.members)
         return wr_fail(WEIR_EINVAL, "local array %d of an array that has %d", s->local - 1,
@@ -189,9 +194,14 @@ int wr_section_body(const weir_array *array, const weir_array_section *s, wr_bod
     return 0;
 }
 
-int64_t wr_section_element(const weir_array *array, const weir_array_section *s)
+int wr_layout_type(const weir_array *array, const weir_layout *layout)
 {
-    return weir_type_bytes(s && s->type ? s->type : array->info.type);
+    return layout && layout->type ? layout->type : array->info.type;
+}
+
+int64_t wr_layout_element(const weir_array *array, const weir_layout *layout)
+{
+    return weir_type_bytes(wr_layout_type(array, layout));
 }
 
 int wr_axes_place(const weir_array *array, const wr_body *body, bool whole, const wr_axes *axes,
@@ -202,7 +212,7 @@ int wr_axes_place(const weir_array *array, const wr_body *body, bool whole, cons
     return wr_axes_pair(body, axes->axis, &axes->layout, out);
 }
 
-/* Everything of the section at one place of dimension d, as it lies in memory. */
+/* Everything that is selected at one place of dimension d, as it lies in memory. */
 static int slice_at(const wr_axes *axes, int d, weir_pattern **out)
 {
     wr_body memory = {.dimensions = axes->dimensions, .element = axes->layout.element};
@@ -244,7 +254,7 @@ static int add_repeats(const wr_axes *axes, wr_mapping *out)
 }
 
 /* For sieve_unit=column: slices of the slowest dimension from bound to bound, wanted or not. */
-static void set_columns(const wr_body *f, const weir_array_section *s, wr_mapping *out)
+static void set_columns(const wr_body *f, const weir_selection *s, wr_mapping *out)
 {
     if (!f->dimensions || (s->index && s->index[f->order[0]]) || !out->elements)
         return;
@@ -258,70 +268,71 @@ static void set_columns(const wr_body *f, const weir_array_section *s, wr_mappin
     out->hi = f->offset + wr_min(hi, f->shape[d]) * f->stride[d];
 }
 
-static int build_ranges(const weir_array *array, const wr_body *f, const weir_array_section *s,
+static int build_ranges(const weir_array *array, const weir_selection *s, const weir_layout *layout,
                         bool write, wr_mapping *out)
 {
+    wr_body body;
     wr_axes axes;
     bool whole = !s->local;
-    int code = wr_axes_build(f, s, wr_section_element(array, s), write, &axes);
+    int code = wr_selection_body(array, s, &body);
+    if (!code)
+        code = wr_axes_build(&body, s, layout, wr_layout_element(array, layout), write, &axes);
     if (code)
         return code;
-    code = wr_axes_place(array, f, whole, &axes, &out->pair);
+    code = wr_axes_place(array, &body, whole, &axes, &out->pair);
     if (!code)
         code = add_repeats(&axes, out);
     if (!code) {
-        out->elements = weir_pattern_bytes(out->pair.file) / f->element;
+        out->elements = weir_pattern_bytes(out->pair.file) / body.element;
         if (!array->info.members || !whole)
-            set_columns(f, s, out);
+            set_columns(&body, s, out);
     }
     wr_axes_release(&axes);
     return code;
 }
 
-int wr_mapping_build(const weir_array *array, const weir_array_section *s, bool write,
-                     wr_mapping *out)
+static int build_nothing(wr_mapping *out)
 {
-    wr_body body;
+    int code = weir_pattern_contiguous(0, 0, &out->pair.file);
+    return code ? code : weir_pattern_contiguous(0, 0, &out->pair.memory);
+}
+
+int wr_mapping_build(const weir_array *array, const weir_selection *s, const weir_layout *layout,
+                     bool write, wr_mapping *out)
+{
+    int code = 0;
     *out = (wr_mapping){0};
-    if (!s) {
-        int code = weir_pattern_contiguous(0, 0, &out->pair.file);
-        if (!code)
-            code = weir_pattern_contiguous(0, 0, &out->pair.memory);
-        if (code)
-            wr_mapping_release(out);
-        return code;
-    }
-    if (!wr_section_element(array, s))
-        return wr_fail(WEIR_EINVAL, "type %d in memory", s->type);
-    int code = wr_section_body(array, s, &body);
-    if (code)
-        return code;
-    code = s->boxes || s->box_lo || s->box_hi ? wr_mapping_boxes(array, s, write, out)
-                                              : build_ranges(array, &body, s, write, out);
+    if (!s)
+        code = build_nothing(out);
+    else if (!wr_layout_element(array, layout))
+        code = wr_fail(WEIR_EINVAL, "type %d in memory", layout->type);
+    else if (s->boxes || s->box_lo || s->box_hi)
+        code = wr_mapping_boxes(array, s, layout, write, out);
+    else
+        code = build_ranges(array, s, layout, write, out);
     if (code)
         wr_mapping_release(out);
     return code;
 }
 
 int wr_mapping_build_part(const weir_array *array, const weir_distribution *d, int rank,
-                          const weir_array_section *memory, wr_mapping *out)
+                          const weir_layout *layout, wr_mapping *out)
 {
-    static const weir_array_section dense;
     const weir_array_info *info = &array->info;
-    const weir_array_section *s = memory ? memory : &dense;
     int ranks, place[WEIR_MAX_DIMENSIONS];
-    wr_axes axes = {.dimensions = info->dimensions, .layout.element = wr_section_element(array, s)};
+    wr_axes axes = {.dimensions = info->dimensions,
+                    .layout.element = wr_layout_element(array, layout)};
     *out = (wr_mapping){0};
     int code = wr_distribution_check(d, info->dimensions, INT32_MAX, &ranks);
     if (code || rank >= ranks)
-        return code ? code : wr_mapping_build(array, NULL, true, out);
+        return code ? code : wr_mapping_build(array, NULL, NULL, true, out);
     wr_distribution_place(d, info->dimensions, rank, place);
     for (int i = 0; i < info->dimensions; i++) {
         axes.axis[i] = wr_distribution_axis(d, i, info->shape[i], place[i]);
         axes.taken[i] = axes.axis[i].total;
     }
-    code = axes.layout.element ? set_layout(s, info->dimensions, axes.taken, &axes.layout)
-                               : wr_fail(WEIR_EINVAL, "type %d in memory", s->type);
+    code = axes.layout.element ? set_layout(layout, info->dimensions, axes.taken, &axes.layout)
+                               : wr_fail(WEIR_EINVAL, "type %d in memory", layout->type);
     if (!code)
         code = wr_axes_place(array, &array->body, true, &axes, &out->pair);
     if (!code)

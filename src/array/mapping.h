@@ -1,10 +1,10 @@
-/* From a section of an array to patterns in its file and in memory. */
+/* From a selection of an array to patterns in its file and in memory. */
 #ifndef WR_ARRAY_MAPPING_H
 #define WR_ARRAY_MAPPING_H
 
 #include "array/array.h"
 
-/* A piece of memory that is a copy of another: of data that a section has more than once and that
+/* A piece of memory that is a copy of another: of data that a selection has more than once and that
  * is read once. */
 typedef struct wr_again {
     const weir_pattern *from, *to;
@@ -21,14 +21,14 @@ typedef struct wr_mapping {
     int64_t column, lo, hi; /* as in wr_access_request */
 } wr_mapping;
 
-/* `write`: indices must not repeat. A NULL section is nothing. On failure there is nothing to
- * release. */
-int wr_mapping_build(const weir_array *array, const weir_array_section *section, bool write,
-                     wr_mapping *out);
+/* `write`: indices must not repeat. A NULL selection is nothing, a NULL layout dense. On failure
+ * there is nothing to release. */
+int wr_mapping_build(const weir_array *array, const weir_selection *selection,
+                     const weir_layout *layout, bool write, wr_mapping *out);
 
-/* What is at `place` of a distribution's grid; of `memory` only stride, order and type count. */
+/* What is at a rank's place of a distribution's grid. */
 int wr_mapping_build_part(const weir_array *array, const weir_distribution *distribution, int rank,
-                          const weir_array_section *memory, wr_mapping *out);
+                          const weir_layout *layout, wr_mapping *out);
 
 void wr_mapping_release(wr_mapping *mapping);
 
@@ -37,7 +37,7 @@ void wr_mapping_repeat(const wr_mapping *mapping, char *base);
 
 /* --- for who needs the axes themselves --- */
 
-/* A section of ranges and lists, checked, with its lists sorted. */
+/* A selection of ranges and lists, checked, with its lists sorted. */
 typedef struct wr_axes {
     int dimensions;
     wr_axis axis[WEIR_MAX_DIMENSIONS];
@@ -48,15 +48,16 @@ typedef struct wr_axes {
     const int64_t *repeat[WEIR_MAX_DIMENSIONS]; /* pairs of places: from, to */
 } wr_axes;
 
-int wr_axes_build(const wr_body *body, const weir_array_section *section, int64_t element,
-                  bool write, wr_axes *out);
+int wr_axes_build(const wr_body *body, const weir_selection *selection, const weir_layout *layout,
+                  int64_t element, bool write, wr_axes *out);
 void wr_axes_release(wr_axes *axes);
 
-/* The body a section is about: the whole array's, or a member's. */
-int wr_section_body(const weir_array *array, const weir_array_section *section, wr_body *out);
+/* The body a selection is about: the whole array's, or a member's. */
+int wr_selection_body(const weir_array *array, const weir_selection *selection, wr_body *out);
 
-/* Bytes of an element in memory. */
-int64_t wr_section_element(const weir_array *array, const weir_array_section *section);
+/* The type of elements in memory, and their bytes; 0 if there is no such type. */
+int wr_layout_type(const weir_array *array, const weir_layout *layout);
+int64_t wr_layout_element(const weir_array *array, const weir_layout *layout);
 
 /* Keeps a pattern until the mapping is released; it is freed on failure. */
 int wr_mapping_keep(wr_mapping *mapping, weir_pattern *pattern);
@@ -67,7 +68,7 @@ int wr_axes_place(const weir_array *array, const wr_body *body, bool whole, cons
                   wr_pair *out);
 
 /* Of boxes (box_list.c). */
-int wr_mapping_boxes(const weir_array *array, const weir_array_section *section, bool write,
-                     wr_mapping *out);
+int wr_mapping_boxes(const weir_array *array, const weir_selection *selection,
+                     const weir_layout *layout, bool write, wr_mapping *out);
 
 #endif

@@ -66,7 +66,7 @@ int wr_move_prepare(wr_move *m, wr_mapping *mapping, int type, const void *base)
 {
     m->mapping = *mapping;
     *mapping = (wr_mapping){0};
-    m->type = type ? type : m->array->info.type;
+    m->type = type;
     m->base = (char *)base;
     m->staging = NULL;
     if (!is_staged(m) || !m->mapping.elements)
@@ -188,23 +188,16 @@ int wr_move_start(const wr_move *m, int code, weir_request **out)
     return started;
 }
 
-/* --- the public forms --- */
+/* --- the public transfers --- */
 
-/* A move of a section, and how preparing it went. */
-static int make_move(weir_array *array, const weir_array_section *s, const void *base, wr_move *out)
+int wr_array_move(weir_array *array, const weir_selection *s, const weir_layout *layout,
+                  const void *base, wr_move m, weir_request **request)
 {
     wr_mapping mapping;
-    int code = wr_mapping_build(array, s, out->direction == WR_WRITE, &mapping);
-    out->array = array;
+    int code = wr_mapping_build(array, s, layout, m.direction == WR_WRITE, &mapping);
+    m.array = array;
     if (!code)
-        code = wr_move_prepare(out, &mapping, s ? s->type : 0, base);
-    return code;
-}
-
-int wr_array_move(weir_array *array, const weir_array_section *s, const void *base, wr_move m,
-                  weir_request **request)
-{
-    int code = make_move(array, s, base, &m);
+        code = wr_move_prepare(&m, &mapping, wr_layout_type(array, layout), base);
     if (request)
         *request = NULL;
     if (code && !m.together) {
@@ -219,26 +212,26 @@ static wr_move move_of(enum wr_direction direction, bool together)
     return (wr_move){.direction = direction, .together = together};
 }
 
-int weir_array_read_all(weir_array *array, const weir_array_section *section, void *base,
-                        weir_request **request)
+int weir_array_read_all(weir_array *array, const weir_selection *selection,
+                        const weir_layout *layout, void *base, weir_request **request)
 {
-    return wr_array_move(array, section, base, move_of(WR_READ, true), request);
+    return wr_array_move(array, selection, layout, base, move_of(WR_READ, true), request);
 }
 
-int weir_array_write_all(weir_array *array, const weir_array_section *section, const void *base,
-                         weir_request **request)
+int weir_array_write_all(weir_array *array, const weir_selection *selection,
+                         const weir_layout *layout, const void *base, weir_request **request)
 {
-    return wr_array_move(array, section, base, move_of(WR_WRITE, true), request);
+    return wr_array_move(array, selection, layout, base, move_of(WR_WRITE, true), request);
 }
 
-int weir_array_read(weir_array *array, const weir_array_section *section, void *base,
-                    weir_request **request)
+int weir_array_read(weir_array *array, const weir_selection *selection, const weir_layout *layout,
+                    void *base, weir_request **request)
 {
-    return wr_array_move(array, section, base, move_of(WR_READ, false), request);
+    return wr_array_move(array, selection, layout, base, move_of(WR_READ, false), request);
 }
 
-int weir_array_write(weir_array *array, const weir_array_section *section, const void *base,
-                     weir_request **request)
+int weir_array_write(weir_array *array, const weir_selection *selection, const weir_layout *layout,
+                     const void *base, weir_request **request)
 {
-    return wr_array_move(array, section, base, move_of(WR_WRITE, false), request);
+    return wr_array_move(array, selection, layout, base, move_of(WR_WRITE, false), request);
 }

@@ -1,4 +1,4 @@
-/* An access of an array: a section between memory and the array's file, elements converted on the
+/* An access of an array: a selection between memory and the array's file, elements converted on the
  * way where types or byte orders differ. */
 #ifndef WR_ARRAY_MOVES_H
 #define WR_ARRAY_MOVES_H
@@ -24,9 +24,10 @@ int wr_move_prepare(wr_move *move, wr_mapping *mapping, int type, const void *ba
 /* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
 int wr_move_run(wr_move *move, const wr_known *known, int code);
 
-/* A section of an array, as `how` says: direction, together, frugal; request NULL: blocking. */
-int wr_array_move(weir_array *array, const weir_array_section *section, const void *base,
-                  wr_move how, weir_request **request);
+/* What is selected of an array, as `how` says: direction, together, frugal; request NULL:
+ * blocking. */
+int wr_array_move(weir_array *array, const weir_selection *selection, const weir_layout *layout,
+                  const void *base, wr_move how, weir_request **request);
 
 /* Nonblocking; copies the move. */
 int wr_move_start(const wr_move *move, int code, weir_request **out);

@@ -15,11 +15,6 @@ int weir_disk_map(int disks, int members, int blocks, int *map)
     return 0;
 }
 
-int weir_array_multicast(weir_array *array, const weir_array_section *section, int gets, void *base)
-{
-    return weir_array_read_all(array, gets ? section : NULL, base, NULL);
-}
-
 /* The rank whose boundary this one gets, or -1. */
 static int find_neighbour(const weir_distribution *d, int dimensions, const weir_shift *shift,
                           int rank)
@@ -90,7 +85,7 @@ int weir_array_shift(weir_array *array, const weir_shift *shift, void *base, int
     wr_arena memory = {0};
     wr_move m = {.array = array, .direction = WR_READ, .together = true};
     wr_mapping mapping = {0};
-    weir_array_section s = {.index = (const int64_t *const *)b.lists, .count = b.counts};
+    weir_selection s = {.index = (const int64_t *const *)b.lists, .count = b.counts};
     b.distribution = shift->distribution ? shift->distribution : &array->info.distribution;
     int code = check(array, shift, b.distribution, &b.ranks), from = -1;
     if (!code && rank < b.ranks)
@@ -101,9 +96,9 @@ int weir_array_shift(weir_array *array, const weir_shift *shift, void *base, int
     if (!code && from >= 0)
         memcpy(shape, b.counts, (size_t)dimensions * sizeof *shape);
     if (!code)
-        code = wr_mapping_build(array, from >= 0 ? &s : NULL, false, &mapping);
+        code = wr_mapping_build(array, from >= 0 ? &s : NULL, NULL, false, &mapping);
     if (!code)
-        code = wr_move_prepare(&m, &mapping, 0, base);
+        code = wr_move_prepare(&m, &mapping, array->info.type, base);
     code = wr_move_run(&m, NULL, code);
     wr_arena_release(&memory);
     return code;

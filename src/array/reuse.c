@@ -5,7 +5,7 @@
 #include "array/moves.h"
 #include "base/arith.h"
 
-/* What a dimension of two sections has in common: `count` indices, from number `want` of the one
+/* What a dimension of two selections has in common: `count` indices, from number `want` of the one
  * on, and from number `hold` of the other, `pace` numbers apart there. Numbers ascend by index. */
 typedef struct common {
     int64_t want, hold, count, pace;
@@ -60,12 +60,12 @@ static int copy_common(const wr_axes *wanted, char *base, const wr_axes *held, c
     return code;
 }
 
-static bool is_plain(const weir_array *array, const weir_array_section *s)
+static bool is_plain(const weir_array *array, const weir_selection *s, const weir_layout *layout)
 {
-    return !s->boxes && !s->box_lo && (!s->type || s->type == array->info.type);
+    return !s->boxes && !s->box_lo && wr_layout_type(array, layout) == array->info.type;
 }
 
-/* Two sections of one array, and what they have in common. */
+/* Two selections of one array, and what they have in common. */
 typedef struct meeting {
     wr_body body;
     wr_axes wanted, held;
@@ -79,17 +79,19 @@ static void part(meeting *m)
 }
 
 /* 1, and then to be parted, 0 if there is nothing in common, or a negative code. */
-static int meet(const weir_array *array, const weir_array_section *wanted,
-                const weir_array_section *held, meeting *m)
+static int meet(const weir_array *array, const weir_selection *wanted, const weir_layout *layout,
+                const weir_held *held, meeting *m)
 {
-    if (!held || !is_plain(array, wanted) || !is_plain(array, held) || wanted->local != held->local)
+    const weir_selection *there = held ? held->selection : NULL;
+    if (!there || !is_plain(array, wanted, layout) || !is_plain(array, there, held->layout) ||
+        wanted->local != there->local)
         return 0;
-    int code = wr_section_body(array, wanted, &m->body);
+    int code = wr_selection_body(array, wanted, &m->body);
     if (!code)
-        code = wr_axes_build(&m->body, wanted, m->body.element, false, &m->wanted);
+        code = wr_axes_build(&m->body, wanted, layout, m->body.element, false, &m->wanted);
     if (code)
         return code;
-    code = wr_axes_build(&m->body, held, m->body.element, false, &m->held);
+    code = wr_axes_build(&m->body, there, held->layout, m->body.element, false, &m->held);
     if (code) {
         wr_axes_release(&m->wanted);
         return code;
@@ -102,11 +104,11 @@ static int meet(const weir_array *array, const weir_array_section *wanted,
     return some;
 }
 
-int wr_reuse_copy(const weir_array *array, const weir_array_section *wanted, char *base,
-                  const wr_held *held)
+int wr_reuse_copy(const weir_array *array, const weir_selection *wanted, const weir_layout *layout,
+                  char *base, const weir_held *held)
 {
     meeting m;
-    int code = meet(array, wanted, held->section, &m);
+    int code = meet(array, wanted, layout, held, &m);
     if (code <= 0)
         return code;
     code = copy_common(&m.wanted, base, &m.held, held->base, m.both);
@@ -114,16 +116,16 @@ int wr_reuse_copy(const weir_array *array, const weir_array_section *wanted, cha
     return code;
 }
 
-int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
-                      const weir_array_section *held, wr_mapping *out)
+int wr_reuse_map_rest(const weir_array *array, const weir_selection *wanted,
+                      const weir_layout *layout, const weir_held *held, wr_mapping *out)
 {
     meeting m;
     wr_cuts cuts[WEIR_MAX_DIMENSIONS];
-    int code = meet(array, wanted, held, &m);
+    int code = meet(array, wanted, layout, held, &m);
     if (code < 0)
         return code;
     if (!code)
-        return wr_mapping_build(array, wanted, false, out);
+        return wr_mapping_build(array, wanted, layout, false, out);
     *out = (wr_mapping){0};
     for (int d = 0; d < m.body.dimensions; d++) {
         const wr_axis *x = &m.wanted.axis[d];
@@ -140,17 +142,19 @@ int wr_reuse_map_rest(const weir_array *array, const weir_array_section *wanted,
     return code;
 }
 
-int weir_array_read_reuse(weir_array *array, const weir_array_section *wanted, void *base,
-                          const weir_array_section *held, const void *held_base)
+int weir_array_read_reuse(weir_array *array, const weir_selection *selection,
+                          const weir_layout *layout, void *base, const weir_held *held)
 {
     wr_mapping mapping;
     wr_move m = {.array = array, .direction = WR_READ};
-    int code = wr_reuse_map_rest(array, wanted, held, &mapping);
+    int code = held ? wr_check_reserved(held->reserved, "weir_held") : 0;
     if (!code)
-        code = wr_move_prepare(&m, &mapping, wanted->type, base);
+        code = wr_reuse_map_rest(array, selection, layout, held, &mapping);
+    if (!code)
+        code = wr_move_prepare(&m, &mapping, wr_layout_type(array, layout), base);
     if (!code)
         code = wr_move_run(&m, NULL, 0);
     else
         wr_error_note_file(array->path, -1);
-    return code ? code : wr_reuse_copy(array, wanted, base, &(wr_held){held, held_base});
+    return code ? code : wr_reuse_copy(array, selection, layout, base, held);
 }

@@ -52,9 +52,9 @@ static void note(weir_slabs *s, int code)
         s->error = *weir_error_last();
 }
 
-static weir_array_section section_of(const weir_slabs *s, const int64_t *lo, const int64_t *hi)
+static weir_selection box_of(const int64_t *lo, const int64_t *hi)
 {
-    return (weir_array_section){.lo = lo, .hi = hi, .order = s->shape.order};
+    return (weir_selection){.lo = lo, .hi = hi};
 }
 
 /* This rank's slab of that number, unless it takes part only. */
@@ -72,6 +72,7 @@ static int start_read(weir_slabs *s, int64_t slab, int array)
                  .together = s->options.together,
                  .frugal = true};
     wr_mapping mapping = {0};
+    const weir_layout layout = {.order = s->shape.order};
     buffer *b = in_of(s, slab, array);
     bool there = find(s, slab, &now);
     int code = 0;
@@ -80,15 +81,16 @@ static int start_read(weir_slabs *s, int64_t slab, int array)
     if (s->error.code) {
         code = wr_error_raise(&s->error);
     } else if (there && slab && wr_slab_find(&s->shape, slab - 1, &before)) {
-        weir_array_section wanted = section_of(s, now.in_lo, now.in_hi);
-        weir_array_section held = section_of(s, before.in_lo, before.in_hi);
-        code = wr_reuse_map_rest(m.array, &wanted, &held, &mapping);
+        weir_selection wanted = box_of(now.in_lo, now.in_hi);
+        weir_selection held = box_of(before.in_lo, before.in_hi);
+        code = wr_reuse_map_rest(m.array, &wanted, &layout,
+                                 &(weir_held){.selection = &held, .layout = &layout}, &mapping);
     } else {
-        weir_array_section wanted = section_of(s, now.in_lo, now.in_hi);
-        code = wr_mapping_build(m.array, there ? &wanted : NULL, false, &mapping);
+        weir_selection wanted = box_of(now.in_lo, now.in_hi);
+        code = wr_mapping_build(m.array, there ? &wanted : NULL, &layout, false, &mapping);
     }
     if (!code)
-        code = wr_move_prepare(&m, &mapping, 0, b->data);
+        code = wr_move_prepare(&m, &mapping, m.array->info.type, b->data);
     return code && !m.together ? code : wr_move_start(&m, code, &b->request);
 }
 
@@ -97,13 +99,15 @@ static int start_write(weir_slabs *s, int64_t slab, int array)
     wr_slab_box now;
     bool there = find(s, slab, &now);
     buffer *b = out_of(s, slab, array);
-    weir_array_section to = section_of(s, now.lo, now.hi);
+    const weir_layout layout = {.order = s->shape.order};
+    weir_selection to = box_of(now.lo, now.hi);
     wr_move failed = {.array = s->output[array], .direction = WR_WRITE, .together = true};
     if (s->options.together && s->error.code)
         return wr_move_start(&failed, wr_error_raise(&s->error), &b->request);
     if (s->options.together)
-        return weir_array_write_all(s->output[array], there ? &to : NULL, b->data, &b->request);
-    return there ? weir_array_write(s->output[array], &to, b->data, &b->request) : 0;
+        return weir_array_write_all(s->output[array], there ? &to : NULL, &layout, b->data,
+                                    &b->request);
+    return there ? weir_array_write(s->output[array], &to, &layout, b->data, &b->request) : 0;
 }
 
 /* The writing of a slab, once the caller has filled it. */
@@ -131,11 +135,13 @@ static void complete(weir_slabs *s, int64_t k, const wr_slab_box *now)
         note(s, weir_request_wait(&in_of(s, k, i)->request, NULL));
     if (!now || !k || s->error.code || !wr_slab_find(&s->shape, k - 1, &before))
         return;
-    weir_array_section wanted = section_of(s, now->in_lo, now->in_hi);
-    weir_array_section held = section_of(s, before.in_lo, before.in_hi);
-    for (int i = 0; i < s->options.inputs; i++)
-        note(s, wr_reuse_copy(s->input[i], &wanted, in_of(s, k, i)->data,
-                              &(wr_held){&held, in_of(s, k - 1, i)->data}));
+    weir_selection wanted = box_of(now->in_lo, now->in_hi);
+    weir_selection held = box_of(before.in_lo, before.in_hi);
+    const weir_layout layout = {.order = s->shape.order};
+    for (int i = 0; i < s->options.inputs; i++) {
+        const weir_held there = {&held, &layout, in_of(s, k - 1, i)->data, {0}};
+        note(s, wr_reuse_copy(s->input[i], &wanted, &layout, in_of(s, k, i)->data, &there));
+    }
 }
 
 /* Everything of step k besides computing: the last slab is written, this one is there, one more is

@@ -89,6 +89,13 @@ void wr_error_note_file(const char *file, int64_t offset)
     last.offset = offset;
 }
 
+int wr_check_reserved(const int64_t reserved[4], const char *struct_name)
+{
+    if (reserved[0] | reserved[1] | reserved[2] | reserved[3])
+        return wr_fail(WEIR_EINVAL, "the reserve of a %s is not 0", struct_name);
+    return 0;
+}
+
 void wr_error_prefix(const char *what)
 {
     char text[WEIR_ERROR_TEXT];

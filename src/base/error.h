@@ -15,6 +15,10 @@ int wr_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 
  * code follows from errnum. `what` says what was attempted: "read", "open". */
 int wr_fail_system(int errnum, const char *file, int64_t offset, const char *what);
 
+/* WEIR_EINVAL unless the reserve of a public struct is 0: so that a later version can give it a
+ * meaning. */
+int wr_check_reserved(const int64_t reserved[4], const char *struct_name);
+
 /* Adds what the raiser could not know to the thread's details. */
 void wr_error_note_rank(int rank);
 void wr_error_note_file(const char *file, int64_t offset);

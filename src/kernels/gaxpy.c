@@ -90,10 +90,10 @@ static void start_read(gaxpy *g, int which, const wr_panel_step *at)
 {
     wr_matrix_part part;
     weir_array *array = which ? g->m->b : g->m->a;
-    const weir_array_section *wanted = wr_matrix_section(g->m, array, which ? at->depth : at->rows,
-                                                         which ? at->columns : at->depth, &part);
-    wr_note_error(&g->m->first, wr_work_read(&g->m->work, array, wanted, which ? g->b : g->a,
-                                             &g->reading[which]));
+    const weir_selection *wanted = wr_matrix_select(g->m, array, which ? at->depth : at->rows,
+                                                    which ? at->columns : at->depth, &part);
+    wr_note_error(&g->m->first, wr_work_read(&g->m->work, array, wanted, &part.layout,
+                                             which ? g->b : g->a, &g->reading[which]));
 }
 
 static void start_write(gaxpy *g, const wr_panel_step *at)
@@ -104,10 +104,10 @@ static void start_write(gaxpy *g, const wr_panel_step *at)
     wr_span *slow = m->c->info.columns ? &columns : &rows;
     const wr_span lines = wr_share(slow->hi - slow->lo, m->ranks->rank, m->ranks->size);
     *slow = (wr_span){slow->lo + lines.lo, slow->lo + lines.hi};
-    const weir_array_section *made = wr_matrix_section(m, m->c, rows, columns, &part);
+    const weir_selection *made = wr_matrix_select(m, m->c, rows, columns, &part);
     wr_note_error(&g->m->first,
-                  wr_work_write(&m->work, m->c, made, g->c + bytes_of(g, at, m->ranks->rank).lo,
-                                &g->writing));
+                  wr_work_write(&m->work, m->c, made, &part.layout,
+                                g->c + bytes_of(g, at, m->ranks->rank).lo, &g->writing));
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */

@@ -16,14 +16,18 @@ wr_panel_need wr_matmul_need(const wr_matmul *m)
                            .staged = m->c->info.swapped};
 }
 
-const weir_array_section *wr_matrix_section(const wr_matmul *m, const weir_array *array,
-                                            wr_span rows, wr_span columns, wr_matrix_part *out)
+const weir_selection *wr_matrix_select(const wr_matmul *m, const weir_array *array, wr_span rows,
+                                       wr_span columns, wr_matrix_part *out)
 {
+    out->layout = (weir_layout){.order = array->body.order};
     if (rows.lo == rows.hi || columns.lo == columns.hi || m->first.error.code)
         return NULL;
-    *out = (wr_matrix_part){.lo = {rows.lo, columns.lo}, .hi = {rows.hi, columns.hi}};
-    out->section = (weir_array_section){.lo = out->lo, .hi = out->hi, .order = array->body.order};
-    return &out->section;
+    out->lo[0] = rows.lo;
+    out->hi[0] = rows.hi;
+    out->lo[1] = columns.lo;
+    out->hi[1] = columns.hi;
+    out->selection = (weir_selection){.lo = out->lo, .hi = out->hi};
+    return &out->selection;
 }
 
 void wr_matmul_add(const wr_matmul *m, const wr_panel_step *step, void *a, void *b, void *c)

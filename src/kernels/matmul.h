@@ -22,12 +22,13 @@ wr_panel_need wr_matmul_need(const wr_matmul *m);
 /* A part of a matrix, in the file's order. */
 typedef struct wr_matrix_part {
     int64_t lo[2], hi[2];
-    weir_array_section section; /* points into this struct */
+    weir_selection selection; /* points into this struct */
+    weir_layout layout;
 } wr_matrix_part;
 
 /* NULL if there is nothing in it, or this rank has failed and only takes part. */
-const weir_array_section *wr_matrix_section(const wr_matmul *m, const weir_array *array,
-                                            wr_span rows, wr_span columns, wr_matrix_part *out);
+const weir_selection *wr_matrix_select(const wr_matmul *m, const weir_array *array, wr_span rows,
+                                       wr_span columns, wr_matrix_part *out);
 
 /* Adds to a block of c the product of what memory has of a and b, each in its file's order. */
 void wr_matmul_add(const wr_matmul *m, const wr_panel_step *step, void *a, void *b, void *c);

@@ -25,9 +25,9 @@ static void start_factor(multiplying *p, factor *f, wr_span rows, wr_span column
 {
     wr_matrix_part part;
     const int next = 1 - f->now;
-    const weir_array_section *wanted = wr_matrix_section(p->m, f->array, rows, columns, &part);
-    wr_note_error(&p->m->first,
-                  wr_work_read(&p->m->work, f->array, wanted, f->data[next], &f->reading[next]));
+    const weir_selection *wanted = wr_matrix_select(p->m, f->array, rows, columns, &part);
+    wr_note_error(&p->m->first, wr_work_read(&p->m->work, f->array, wanted, &part.layout,
+                                             f->data[next], &f->reading[next]));
 }
 
 static void start_panels(multiplying *p, int64_t k)
@@ -66,9 +66,9 @@ static void run_step(multiplying *p, int64_t k)
     if (!m->first.error.code)
         wr_matmul_add(m, &step, p->a.data[p->a.now], p->b.data[p->b.now], p->result[out]);
     if (step.ends) {
-        const weir_array_section *made = wr_matrix_section(m, m->c, step.rows, step.columns, &part);
-        wr_note_error(&m->first,
-                      wr_work_write(&m->work, m->c, made, p->result[out], &p->writing[out]));
+        const weir_selection *made = wr_matrix_select(m, m->c, step.rows, step.columns, &part);
+        wr_note_error(&m->first, wr_work_write(&m->work, m->c, made, &part.layout, p->result[out],
+                                               &p->writing[out]));
         p->blocks++;
     }
     wr_work_progress(&m->work, k + 1, p->shape.steps);

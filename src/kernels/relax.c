@@ -170,7 +170,8 @@ static void start_read(solver *s, int64_t k)
         return;
     const int slow = s->blocks.slow, fast = s->blocks.fast;
     const bool there = !s->first.error.code && wr_blocks_find(&s->blocks, k, &b);
-    weir_array_section wanted = {.lo = b.read_lo, .hi = b.read_hi, .stride = stride};
+    const weir_selection wanted = {.lo = b.read_lo, .hi = b.read_hi};
+    const weir_layout layout = {.stride = stride};
     char *to = s->in[k % s->ring];
     if (there) {
         stride[fast] = s->element;
@@ -178,7 +179,7 @@ static void start_read(solver *s, int64_t k)
         for (int d = 0; d < 2; d++)
             to += (b.read_lo[d] - b.box.in_lo[d]) * stride[d];
     }
-    wr_note_error(&s->first, wr_work_read(&s->work, s->source, there ? &wanted : NULL, to,
+    wr_note_error(&s->first, wr_work_read(&s->work, s->source, there ? &wanted : NULL, &layout, to,
                                           &s->reading[k % s->ring]));
 }
 
@@ -196,9 +197,10 @@ static void run_step(solver *s, int64_t k)
     there = there && !s->first.error.code;
     if (there)
         compute(s, &b, s->in[at], s->out[at]);
-    weir_array_section made = {.lo = b.box.lo, .hi = b.box.hi, .order = s->blocks.shape.order};
-    wr_note_error(&s->first, wr_work_write(&s->work, s->target, there ? &made : NULL, s->out[at],
-                                           &s->writing[at]));
+    const weir_selection made = {.lo = b.box.lo, .hi = b.box.hi};
+    const weir_layout layout = {.order = s->blocks.shape.order};
+    wr_note_error(&s->first, wr_work_write(&s->work, s->target, there ? &made : NULL, &layout,
+                                           s->out[at], &s->writing[at]));
     const int64_t steps = s->blocks.shape.steps;
     wr_work_progress(&s->work, s->relaxation->done * steps + k + 1,
                      s->relaxation->iterations * steps);

@@ -64,10 +64,10 @@ static void start_read(turning *t, int64_t k)
     piece s;
     if (k >= t->shape.steps * t->tiles)
         return;
-    weir_array_section wanted = {
-        .lo = s.lo, .hi = s.hi, .order = t->from->body.order, .type = t->to->info.type};
+    const weir_selection wanted = {.lo = s.lo, .hi = s.hi};
+    const weir_layout layout = {.order = t->from->body.order, .type = t->to->info.type};
     const bool there = !t->first.error.code && find_tile(t, k, &s);
-    wr_note_error(&t->first, wr_work_read(&t->work, t->from, there ? &wanted : NULL,
+    wr_note_error(&t->first, wr_work_read(&t->work, t->from, there ? &wanted : NULL, &layout,
                                           t->in[k % READS], &t->reading[k % READS]));
 }
 
@@ -119,9 +119,10 @@ static void run_step(turning *t, int64_t k)
     for (int64_t i = 0; i < t->tiles; i++)
         take_tile(t, k * t->tiles + i, t->out[out]);
     const bool there = wr_slab_find(&t->shape, k, &box) && !t->first.error.code;
-    weir_array_section made = {.lo = box.lo, .hi = box.hi, .order = t->to->body.order};
-    wr_note_error(&t->first, wr_work_write(&t->work, t->to, there ? &made : NULL, t->out[out],
-                                           &t->writing[out]));
+    const weir_selection made = {.lo = box.lo, .hi = box.hi};
+    const weir_layout layout = {.order = t->to->body.order};
+    wr_note_error(&t->first, wr_work_write(&t->work, t->to, there ? &made : NULL, &layout,
+                                           t->out[out], &t->writing[out]));
     wr_work_progress(&t->work, k + 1, t->shape.steps);
 }
 

@@ -20,26 +20,27 @@ int wr_work_check(const weir_work *work)
     return 0;
 }
 
-static int start(const weir_work *work, weir_array *array, const weir_array_section *section,
-                 const void *base, enum wr_direction direction, weir_request **out)
+static wr_move how_to(const weir_work *work, enum wr_direction direction)
 {
-    wr_move how = {.direction = direction, .together = !work->direct, .frugal = true};
+    return (wr_move){.direction = direction, .together = !work->direct, .frugal = true};
+}
+
+int wr_work_read(const weir_work *work, weir_array *array, const weir_selection *selection,
+                 const weir_layout *layout, void *base, weir_request **out)
+{
     *out = NULL;
-    if (!section && work->direct)
+    if (!selection && work->direct)
         return 0;
-    return wr_array_move(array, section, base, how, out);
+    return wr_array_move(array, selection, layout, base, how_to(work, WR_READ), out);
 }
 
-int wr_work_read(const weir_work *work, weir_array *array, const weir_array_section *section,
-                 void *base, weir_request **out)
+int wr_work_write(const weir_work *work, weir_array *array, const weir_selection *selection,
+                  const weir_layout *layout, const void *base, weir_request **out)
 {
-    return start(work, array, section, base, WR_READ, out);
-}
-
-int wr_work_write(const weir_work *work, weir_array *array, const weir_array_section *section,
-                  const void *base, weir_request **out)
-{
-    return start(work, array, section, base, WR_WRITE, out);
+    *out = NULL;
+    if (!selection && work->direct)
+        return 0;
+    return wr_array_move(array, selection, layout, base, how_to(work, WR_WRITE), out);
 }
 
 int wr_work_end(weir_array *array, const wr_first_error *first)

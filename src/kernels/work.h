@@ -15,10 +15,10 @@ int wr_work_check(const weir_work *work);
 
 /* Reads or writes in the background, together or alone as the work says; NULL: this rank has
  * nothing to do. */
-int wr_work_read(const weir_work *work, weir_array *array, const weir_array_section *section,
-                 void *base, weir_request **out);
-int wr_work_write(const weir_work *work, weir_array *array, const weir_array_section *section,
-                  const void *base, weir_request **out);
+int wr_work_read(const weir_work *work, weir_array *array, const weir_selection *selection,
+                 const weir_layout *layout, void *base, weir_request **out);
+int wr_work_write(const weir_work *work, weir_array *array, const weir_selection *selection,
+                  const weir_layout *layout, const void *base, weir_request **out);
 
 /* The first error of several steps: a rank that has failed goes on taking part. */
 typedef struct wr_first_error {

@@ -18,7 +18,8 @@ typedef struct level {
 } level;
 
 typedef struct cutter {
-    const weir_boxes *boxes;
+    const weir_shape *array;
+    const weir_selection *boxes;
     wr_grid grid;
     wr_builder b;
     level levels[WEIR_MAX_DIMENSIONS];
@@ -26,12 +27,12 @@ typedef struct cutter {
 
 static int64_t box_lo(const cutter *c, int64_t box, int d)
 {
-    return c->boxes->lo[box * c->boxes->dimensions + d];
+    return c->boxes->box_lo[box * c->array->dimensions + d];
 }
 
 static int64_t box_hi(const cutter *c, int64_t box, int d)
 {
-    return c->boxes->hi[box * c->boxes->dimensions + d];
+    return c->boxes->box_hi[box * c->array->dimensions + d];
 }
 
 static int compare(const void *a, const void *b)
@@ -86,7 +87,7 @@ static int64_t sweep(keyed k, const level *l, int64_t inside, int64_t count, int
 static int cut(cutter *c, int depth, const int64_t *box, int64_t count, wr_term *out)
 {
     if (depth == c->grid.dimensions) {
-        *out = wr_term_run(0, c->boxes->element);
+        *out = wr_term_run(0, c->array->element);
         return 0;
     }
     const level *l = &c->levels[depth];
@@ -114,8 +115,8 @@ static int cut(cutter *c, int depth, const int64_t *box, int64_t count, wr_term 
 /* 72 bytes a box and dimension. */
 static int make_levels(cutter *c)
 {
-    int64_t count = c->boxes->count;
-    for (int i = 0; i < c->boxes->dimensions; i++) {
+    int64_t count = c->boxes->boxes;
+    for (int i = 0; i < c->array->dimensions; i++) {
         level *l = &c->levels[i];
         l->box = wr_arena_alloc(&c->b.scratch, 4 * count * (int64_t)sizeof *l->box);
         l->terms = l->box ? wr_build_terms(&c->b, 2 * count) : NULL;
@@ -131,14 +132,14 @@ static int make_levels(cutter *c)
 static int64_t list_boxes(const cutter *c, int64_t *box)
 {
     int64_t kept = 0;
-    for (int64_t i = 0; i < c->boxes->count; i++) {
+    for (int64_t i = 0; i < c->boxes->boxes; i++) {
         bool empty = false;
-        for (int d = 0; d < c->boxes->dimensions; d++) {
+        for (int d = 0; d < c->array->dimensions; d++) {
             int64_t lo = box_lo(c, i, d), hi = box_hi(c, i, d);
-            if (lo < 0 || hi > c->boxes->shape[d])
+            if (lo < 0 || hi > c->array->size[d])
                 return wr_fail(WEIR_EINVAL, "box %lld: [%lld, %lld) in dimension %d of size %lld",
                                (long long)i, (long long)lo, (long long)hi, d,
-                               (long long)c->boxes->shape[d]);
+                               (long long)c->array->size[d]);
             empty = empty || lo >= hi;
         }
         if (!empty)
@@ -147,18 +148,21 @@ static int64_t list_boxes(const cutter *c, int64_t *box)
     return kept;
 }
 
-int weir_pattern_boxes(const weir_boxes *boxes, weir_pattern **out)
+int weir_pattern_boxes(const weir_shape *array, const weir_selection *selection, weir_pattern **out)
 {
-    cutter c = {.boxes = boxes};
+    const int64_t boxes = selection->boxes;
+    cutter c = {.array = array, .boxes = selection};
     wr_term all = WR_TERM_EMPTY;
-    int code = wr_grid_init(&c.grid, boxes->dimensions, boxes->element, boxes->shape, boxes->order);
-    if (!code && boxes->count > 0 && boxes->dimensions && (!boxes->lo || !boxes->hi))
+    int code = wr_grid_init(&c.grid, array);
+    if (!code)
+        code = wr_check_reserved(selection->reserved, "weir_selection");
+    if (!code && boxes > 0 && array->dimensions && (!selection->box_lo || !selection->box_hi))
         code = wr_fail(WEIR_EINVAL, "boxes without bounds");
-    if (!code && (boxes->count < 0 || boxes->count > INT32_MAX))
-        code = wr_fail(WEIR_EINVAL, "%lld boxes", (long long)boxes->count);
+    if (!code && (boxes < 0 || boxes > INT32_MAX || selection->local))
+        code = wr_fail(WEIR_EINVAL, "%lld boxes, or indices of a local array", (long long)boxes);
     if (code)
         return code;
-    int64_t *box = wr_arena_alloc(&c.b.scratch, boxes->count * (int64_t)sizeof *box);
+    int64_t *box = wr_arena_alloc(&c.b.scratch, boxes * (int64_t)sizeof *box);
     int64_t count = box && !make_levels(&c) ? list_boxes(&c, box) : WEIR_ENOMEM;
     if (count < 0)
         code = (int)count;

@@ -10,9 +10,8 @@ typedef struct wr_grid {
     int64_t stride[WEIR_MAX_DIMENSIONS]; /* bytes between neighbours, by dimension */
 } wr_grid;
 
-/* order NULL: row-major. Errors as for the constructors; an array of 2^62 bytes or more is
+/* Errors as for the constructors; an array of 2^62 bytes or more is
  * WEIR_ERANGE, so that products of valid indices and strides are safe. */
-int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *shape,
-                 const int *order);
+int wr_grid_init(wr_grid *grid, const weir_shape *array);
 
 #endif

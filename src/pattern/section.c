@@ -16,28 +16,29 @@ static int copy_order(int dimensions, const int *order, int *out)
     return 0;
 }
 
-int wr_grid_init(wr_grid *grid, int dimensions, int64_t element, const int64_t *shape,
-                 const int *order)
+int wr_grid_init(wr_grid *grid, const weir_shape *a)
 {
-    if (dimensions < 0 || dimensions > WEIR_MAX_DIMENSIONS)
-        return wr_fail(WEIR_EINVAL, "array of %d dimensions; at most %d are possible", dimensions,
-                       WEIR_MAX_DIMENSIONS);
-    if (dimensions && !shape)
-        return wr_fail(WEIR_EINVAL, "array of %d dimensions without a shape", dimensions);
-    if (element <= 0 || element > WR_OFFSET_MAX)
-        return wr_fail(WEIR_EINVAL, "array elements of %lld bytes", (long long)element);
-    grid->dimensions = dimensions;
-    int code = copy_order(dimensions, order, grid->order);
+    if (a->dimensions < 0 || a->dimensions > WEIR_MAX_DIMENSIONS)
+        return wr_fail(WEIR_EINVAL, "array of %d dimensions; at most %d are possible",
+                       a->dimensions, WEIR_MAX_DIMENSIONS);
+    if (a->dimensions && !a->size)
+        return wr_fail(WEIR_EINVAL, "array of %d dimensions without a size", a->dimensions);
+    if (a->element <= 0 || a->element > WR_OFFSET_MAX)
+        return wr_fail(WEIR_EINVAL, "array elements of %lld bytes", (long long)a->element);
+    grid->dimensions = a->dimensions;
+    int code = wr_check_reserved(a->reserved, "weir_shape");
+    if (!code)
+        code = copy_order(a->dimensions, a->order, grid->order);
     if (code)
         return code;
-    int64_t bytes = element;
-    for (int i = dimensions - 1; i >= 0; i--) {
+    int64_t bytes = a->element;
+    for (int i = a->dimensions - 1; i >= 0; i--) {
         int d = grid->order[i];
-        if (shape[d] < 0)
-            return wr_fail(WEIR_EINVAL, "array has size %lld in dimension %d", (long long)shape[d],
-                           d);
+        if (a->size[d] < 0)
+            return wr_fail(WEIR_EINVAL, "array has size %lld in dimension %d",
+                           (long long)a->size[d], d);
         grid->stride[d] = bytes;
-        if (!wr_mul(bytes, wr_max(shape[d], 1), &bytes) || bytes > WR_OFFSET_MAX)
+        if (!wr_mul(bytes, wr_max(a->size[d], 1), &bytes) || bytes > WR_OFFSET_MAX)
             return wr_fail(WEIR_ERANGE, "array of 2^62 bytes or more");
     }
     return 0;
@@ -66,15 +67,15 @@ static int check_list(const axis *a, int d, int64_t size)
 }
 
 /* Bounds of an empty range are not looked at. */
-static int get_axis(const weir_section *s, int d, axis *a)
+static int get_axis(const weir_selection *s, int d, int64_t n, axis *a)
 {
     if (s->index && s->index[d]) {
         *a = (axis){.index = s->index[d], .count = s->count ? s->count[d] : -1};
-        return check_list(a, d, s->shape[d]);
+        return check_list(a, d, n);
     }
     int64_t step = s->step ? s->step[d] : 1, span;
-    int64_t lo = s->lo ? s->lo[d] : step > 0 ? 0 : s->shape[d] - 1;
-    int64_t hi = s->hi ? s->hi[d] : step > 0 ? s->shape[d] : -1;
+    int64_t lo = s->lo ? s->lo[d] : step > 0 ? 0 : n - 1;
+    int64_t hi = s->hi ? s->hi[d] : step > 0 ? n : -1;
     if (step == 0 || step == INT64_MIN)
         return wr_fail(WEIR_EINVAL, "section: step %lld in dimension %d", (long long)step, d);
     if (!(step > 0 ? wr_sub(hi, lo, &span) : wr_sub(lo, hi, &span)))
@@ -84,9 +85,9 @@ static int get_axis(const weir_section *s, int d, axis *a)
     if (a->count == 0)
         return 0;
     int64_t last = lo + (a->count - 1) * step;
-    if (lo < 0 || lo >= s->shape[d])
-        return outside(lo, d, s->shape[d]);
-    return last < 0 || last >= s->shape[d] ? outside(last, d, s->shape[d]) : 0;
+    if (lo < 0 || lo >= n)
+        return outside(lo, d, n);
+    return last < 0 || last >= n ? outside(last, d, n) : 0;
 }
 
 /* Repeats `inner` along one dimension. */
@@ -107,23 +108,33 @@ static int along(wr_builder *b, const axis *a, int64_t stride, wr_term inner, wr
     return wr_build_list(b, a->count, terms, out);
 }
 
-int weir_pattern_section(const weir_section *section, weir_pattern **out)
+/* WEIR_EINVAL if it is not made of ranges and lists. */
+static int check_selection(const weir_selection *s)
+{
+    if (s->boxes || s->box_lo || s->box_hi || s->local)
+        return wr_fail(WEIR_EINVAL, "section: boxes, or indices of a local array");
+    return wr_check_reserved(s->reserved, "weir_selection");
+}
+
+int weir_pattern_section(const weir_shape *array, const weir_selection *selection, const int *walk,
+                         weir_pattern **out)
 {
     wr_grid grid = {0};
     axis axes[WEIR_MAX_DIMENSIONS] = {0};
-    int walk[WEIR_MAX_DIMENSIONS] = {0};
-    int code =
-        wr_grid_init(&grid, section->dimensions, section->element, section->shape, section->order);
+    int visited[WEIR_MAX_DIMENSIONS] = {0};
+    int code = wr_grid_init(&grid, array);
     if (!code)
-        code = copy_order(section->dimensions, section->walk ? section->walk : grid.order, walk);
+        code = check_selection(selection);
+    if (!code)
+        code = copy_order(array->dimensions, walk ? walk : grid.order, visited);
     bool empty = false;
-    for (int d = 0; !code && d < section->dimensions; d++) {
-        code = get_axis(section, d, &axes[d]);
+    for (int d = 0; !code && d < array->dimensions; d++) {
+        code = get_axis(selection, d, array->size[d], &axes[d]);
         empty = empty || (!code && axes[d].count == 0);
     }
     wr_builder b = {0};
-    wr_term all = wr_term_run(0, code || empty ? 0 : section->element);
-    for (int i = section->dimensions - 1; !code && !empty && i >= 0; i--)
-        code = along(&b, &axes[walk[i]], grid.stride[walk[i]], all, &all);
+    wr_term all = wr_term_run(0, code || empty ? 0 : array->element);
+    for (int i = array->dimensions - 1; !code && !empty && i >= 0; i--)
+        code = along(&b, &axes[visited[i]], grid.stride[visited[i]], all, &all);
     return wr_build_end(&b, code, all, out);
 }

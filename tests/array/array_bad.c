@@ -134,7 +134,7 @@ static void create_body(wr_transport *t, void *user)
     } else {
         for (int i = 0; i < ROWS * COLUMNS; i++)
             value[i] = i;
-        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, value, NULL));
+        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_selection){0}, NULL, value, NULL));
         CHECK(!weir_array_close(a));
     }
     wr_world_release(w);
@@ -223,24 +223,34 @@ static void test_names(void)
 
 /* --- sections --- */
 
-/* The section is refused by all forms, and memory and array stay as they are. */
-static void refuse(weir_array *a, weir_array_section s, const char *text)
+/* Refused by all calls, and memory and array stay as they are. */
+static void refuse_both(weir_array *a, weir_selection s, const weir_layout *l, const char *text)
 {
     double memory[4 * ROWS * COLUMNS];
     weir_request *request = NULL;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         memory[i] = -1;
-    CHECK_FAILS(weir_array_read(a, &s, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_read(a, &s, l, memory, NULL), WEIR_EINVAL, text);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_write(a, &s, memory, NULL), WEIR_EINVAL, text);
-    CHECK_FAILS(weir_array_read_all(a, &s, memory, NULL), WEIR_EINVAL, text);
-    CHECK_FAILS(weir_array_write_all(a, &s, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_write(a, &s, l, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_read_all(a, &s, l, memory, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_write_all(a, &s, l, memory, NULL), WEIR_EINVAL, text);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_read(a, &s, memory, &request), WEIR_EINVAL, text);
-    CHECK(!request && !weir_array_read_all(a, &s, memory, &request));
+    CHECK_FAILS(weir_array_read(a, &s, l, memory, &request), WEIR_EINVAL, text);
+    CHECK(!request && !weir_array_read_all(a, &s, l, memory, &request));
     CHECK_FAILS(weir_request_wait(&request, NULL), WEIR_EINVAL, text);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         CHECK(memory[i] == -1);
+}
+
+static void refuse(weir_array *a, weir_selection s, const char *text)
+{
+    refuse_both(a, s, NULL, text);
+}
+
+static void refuse_layout(weir_array *a, weir_layout l, const char *text)
+{
+    refuse_both(a, (weir_selection){0}, &l, text);
 }
 
 static void refuse_sections(weir_array *a)
@@ -251,36 +261,40 @@ static void refuse_sections(weir_array *a)
     const int64_t *beyond[] = {(int64_t[]){0, ROWS}, NULL}, *below[] = {(int64_t[]){-1, 0}, NULL};
     const int64_t *repeated[] = {twice, NULL};
     int order[] = {1, 1}, wild[] = {0, 2};
-    refuse(a, (weir_array_section){.lo = lo, .hi = hi}, "index 5 in dimension 1");
-    refuse(a, (weir_array_section){.lo = low}, "index -1 in dimension 0");
-    refuse(a, (weir_array_section){.step = zero}, "step 0");
-    refuse(a, (weir_array_section){.step = least}, "step");
-    refuse(a, (weir_array_section){.lo = far, .hi = back, .step = (int64_t[]){1, -1}}, "index 5");
-    refuse(a, (weir_array_section){.lo = least, .hi = most}, "bounds");
-    refuse(a, (weir_array_section){.index = beyond, .count = count}, "index 6");
-    refuse(a, (weir_array_section){.index = below, .count = count}, "index -1");
-    refuse(a, (weir_array_section){.index = beyond}, "length");
-    refuse(a, (weir_array_section){.index = beyond, .count = bad_count}, "length");
-    refuse(a, (weir_array_section){.order = order}, "permutation");
-    refuse(a, (weir_array_section){.order = wild}, "permutation");
-    refuse(a, (weir_array_section){.local = 1}, "local array 0");
-    refuse(a, (weir_array_section){.local = -1}, "local array");
-    refuse(a, (weir_array_section){.type = 77}, "type 77");
-    refuse(a, (weir_array_section){.type = WEIR_F2}, "");
-    refuse(a, (weir_array_section){.boxes = 1}, "boxes");
-    refuse(a, (weir_array_section){.boxes = -1, .box_lo = lo, .box_hi = hi}, "boxes");
-    refuse(a, (weir_array_section){.boxes = 1, .box_lo = lo, .box_hi = hi}, "index 5");
-    refuse(a, (weir_array_section){.boxes = 1, .box_lo = lo, .box_hi = ones, .stride = ones},
-           "strides");
+    refuse(a, (weir_selection){.lo = lo, .hi = hi}, "index 5 in dimension 1");
+    refuse(a, (weir_selection){.lo = low}, "index -1 in dimension 0");
+    refuse(a, (weir_selection){.step = zero}, "step 0");
+    refuse(a, (weir_selection){.step = least}, "step");
+    refuse(a, (weir_selection){.lo = far, .hi = back, .step = (int64_t[]){1, -1}}, "index 5");
+    refuse(a, (weir_selection){.lo = least, .hi = most}, "bounds");
+    refuse(a, (weir_selection){.index = beyond, .count = count}, "index 6");
+    refuse(a, (weir_selection){.index = below, .count = count}, "index -1");
+    refuse(a, (weir_selection){.index = beyond}, "length");
+    refuse(a, (weir_selection){.index = beyond, .count = bad_count}, "length");
+    refuse_layout(a, (weir_layout){.order = order}, "permutation");
+    refuse_layout(a, (weir_layout){.order = wild}, "permutation");
+    refuse(a, (weir_selection){.local = 1}, "local array 0");
+    refuse(a, (weir_selection){.local = -1}, "local array");
+    refuse_layout(a, (weir_layout){.type = 77}, "type 77");
+    refuse_layout(a, (weir_layout){.type = WEIR_F2}, "");
+    refuse(a, (weir_selection){.boxes = 1}, "boxes");
+    refuse(a, (weir_selection){.boxes = -1, .box_lo = lo, .box_hi = hi}, "boxes");
+    refuse(a, (weir_selection){.boxes = 1, .box_lo = lo, .box_hi = hi}, "index 5");
+    refuse_both(a, (weir_selection){.boxes = 1, .box_lo = lo, .box_hi = ones},
+                &(weir_layout){.stride = ones}, "strides");
+    refuse(a, (weir_selection){.reserved = {1}}, "weir_selection");
+    refuse(a, (weir_selection){.boxes = 1, .box_lo = lo, .box_hi = ones, .reserved = {1}},
+           "weir_selection");
+    refuse_layout(a, (weir_layout){.reserved = {[3] = 1}}, "weir_layout");
     CHECK_FAILS(
-        weir_array_write(a, &(weir_array_section){.index = repeated, .count = count}, lo, NULL),
+        weir_array_write(a, &(weir_selection){.index = repeated, .count = count}, NULL, lo, NULL),
         WEIR_EINVAL, "twice");
-    CHECK_FAILS(
-        weir_array_write_all(a, &(weir_array_section){.index = repeated, .count = count}, lo, NULL),
-        WEIR_EINVAL, "twice");
+    CHECK_FAILS(weir_array_write_all(a, &(weir_selection){.index = repeated, .count = count}, NULL,
+                                     lo, NULL),
+                WEIR_EINVAL, "twice");
 }
 
-static int bad_section(void *user, int rank, weir_array_section *out)
+static int bad_section(void *user, int rank, weir_selection *out)
 {
     out->lo = user;
     return rank == 0;
@@ -302,21 +316,21 @@ static void sections_body(wr_transport *t, void *user)
     refuse_sections(a);
     CHECK_FAILS(weir_array_write_distributed(a, &large, NULL, memory), WEIR_EINVAL, "grid");
     CHECK_FAILS(weir_array_read_distributed(a, &strange, NULL, memory), WEIR_EINVAL, "grid");
-    CHECK_FAILS(weir_array_write_by(a, bad_section, low, memory), WEIR_EINVAL, "index -1");
+    CHECK_FAILS(weir_array_write_by(a, bad_section, low, NULL, memory), WEIR_EINVAL, "index -1");
     /* one rank's section is bad: all fail, and nothing is written */
     for (int i = 0; i < ROWS * COLUMNS; i++)
         memory[i] = 5;
-    weir_array_section s = {.lo = t->rank == 1 ? low : NULL};
-    CHECK_FAILS(weir_array_write_all(a, &s, memory, NULL), WEIR_EINVAL, "index -1");
+    weir_selection s = {.lo = t->rank == 1 ? low : NULL};
+    CHECK_FAILS(weir_array_write_all(a, &s, NULL, memory, NULL), WEIR_EINVAL, "index -1");
     CHECK_EQUAL(weir_error_last()->rank, 1);
-    CHECK(!weir_array_read_all(a, &(weir_array_section){0}, memory, NULL));
+    CHECK(!weir_array_read_all(a, &(weir_selection){0}, NULL, memory, NULL));
     for (int i = 0; i < ROWS * COLUMNS; i++)
         CHECK(memory[i] == 0);
     CHECK(!weir_array_close(a)); /* what was refused has spoiled nothing */
     CHECK(!wr_array_open(w, in_folder("array"), WEIR_READ, "", &a));
-    CHECK(weir_array_write_all(a, &(weir_array_section){0}, memory, NULL) < 0);
+    CHECK(weir_array_write_all(a, &(weir_selection){0}, NULL, memory, NULL) < 0);
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK(weir_array_write(a, &(weir_array_section){0}, memory, NULL) < 0);
+    CHECK(weir_array_write(a, &(weir_selection){0}, NULL, memory, NULL) < 0);
     CHECK(!weir_array_close(a));
     wr_world_release(w);
 }
@@ -336,10 +350,11 @@ static void cut_body(wr_transport *t, void *user)
     if (t->rank == 0)
         CHECK(!truncate(in_folder("array"), 4096 + 100));
     CHECK(!wr_agree(t, 0, 0));
-    CHECK_FAILS(weir_array_read_all(a, &(weir_array_section){0}, memory, NULL), WEIR_EIO, "ended");
+    CHECK_FAILS(weir_array_read_all(a, &(weir_selection){0}, NULL, memory, NULL), WEIR_EIO,
+                "ended");
     CHECK(strstr(weir_error_last()->file, "array"));
-    CHECK_FAILS(weir_array_read(a, &(weir_array_section){0}, memory, NULL), WEIR_EIO, "ended");
-    CHECK(!weir_array_read(a, &(weir_array_section){0}, memory, &request));
+    CHECK_FAILS(weir_array_read(a, &(weir_selection){0}, NULL, memory, NULL), WEIR_EIO, "ended");
+    CHECK(!weir_array_read(a, &(weir_selection){0}, NULL, memory, &request));
     CHECK_FAILS(weir_request_wait(&request, NULL), WEIR_EIO, "ended");
     CHECK(!weir_array_close(a));
     CHECK(!wr_agree(t, 0, 0));

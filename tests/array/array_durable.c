@@ -126,7 +126,7 @@ typedef struct scene {
     weir_error error; /* if code */
 } scene;
 
-static const weir_array_section whole;
+static const weir_selection whole;
 
 static int create(wr_world *w, const scene *s, int value, weir_array **out)
 {
@@ -197,7 +197,7 @@ static void read_body(wr_transport *t, void *user)
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_array_open(w, s->set ? "durable" : "durable.npy", WEIR_READ, "", &a));
-    CHECK(!weir_array_read(a, &whole, memory, NULL));
+    CHECK(!weir_array_read(a, &whole, NULL, memory, NULL));
     for (int i = 0; i < N * N; i++)
         CHECK_EQUAL(memory[i], s->value);
     CHECK(!weir_array_close(a));

@@ -21,28 +21,28 @@ static void check_array(wr_world *w, const char *path, const weir_array_info *in
     const int64_t lo[] = {rank, 1}, last[] = {ROWS - 1, COLUMNS - 1};
     unsigned char memory[8][4];
     weir_array *a;
-    weir_array_section mine = {.lo = lo, .step = step}, corner = {.lo = last};
+    weir_selection mine = {.lo = lo, .step = step}, corner = {.lo = last};
     CHECK(!wr_array_create(w, path, info, NULL, NULL, &a));
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 3; j++)
             memory[i][j] = value(rank + 9999 * i, 1 + 23333 * j);
     const int64_t stride[] = {4, 1};
-    mine.stride = stride;
-    CHECK(!weir_array_write_all(a, &mine, memory, NULL));
+    const weir_layout layout = {.stride = stride};
+    CHECK(!weir_array_write_all(a, &mine, &layout, memory, NULL));
     unsigned char end = 200, got = 0;
     if (rank == 0)
-        CHECK(!weir_array_write(a, &corner, &end, NULL));
+        CHECK(!weir_array_write(a, &corner, NULL, &end, NULL));
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_open(w, path, WEIR_READ, NULL, &a));
-    CHECK(!weir_array_read(a, &corner, &got, NULL) && got == 200);
+    CHECK(!weir_array_read(a, &corner, NULL, &got, NULL) && got == 200);
     memset(memory, 0, sizeof memory);
-    CHECK(!weir_array_read_all(a, &mine, memory, NULL));
+    CHECK(!weir_array_read_all(a, &mine, &layout, memory, NULL));
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 3; j++)
             CHECK_EQUAL(memory[i][j], value(rank + 9999 * i, 1 + 23333 * j));
     const int64_t from[] = {rank + 7 * 9999, 1 + 2 * 23333};
-    weir_array_section reversed = {.lo = from, .step = back, .stride = stride};
-    CHECK(!weir_array_read(a, &reversed, memory, NULL));
+    weir_selection reversed = {.lo = from, .step = back};
+    CHECK(!weir_array_read(a, &reversed, &layout, memory, NULL));
     for (int i = 0; i < 7; i++)
         for (int j = 0; j < 3; j++)
             CHECK_EQUAL(memory[7 - i][2 - j], value(rank + 9999 * i, 1 + 23333 * j));

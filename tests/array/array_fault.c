@@ -79,7 +79,7 @@ static void old_body(wr_transport *t, void *user)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         value[i] = old_value(i);
     CHECK(!wr_array_create(w, s->path, &info, NULL, "", &a));
-    CHECK(!weir_array_write(a, &(weir_array_section){0}, value, NULL));
+    CHECK(!weir_array_write(a, &(weir_selection){0}, NULL, value, NULL));
     CHECK(!weir_array_close(a));
     wr_world_release(w);
 }
@@ -92,16 +92,16 @@ static int write_some(weir_array *a, const scene *s, int rank)
     weir_request *request;
     weir_distribution by = {.grid = {0, RANKS}, .block = {0, 1}};
     int64_t lo[] = {0, rank}, hi[] = {ROWS, COLUMNS}, step[] = {1, RANKS};
-    weir_array_section part = {.lo = lo, .hi = hi, .step = step};
+    weir_selection part = {.lo = lo, .hi = hi, .step = step};
     int64_t width = (COLUMNS - rank + RANKS - 1) / RANKS;
     for (int i = 0; i < ROWS * width; i++)
         value[i] = new_value((int)(i / width * COLUMNS + i % width * RANKS + rank));
     if (s->deed == WRITE_BY)
         return weir_array_write_distributed(a, &by, NULL, value);
     if (s->deed != IWRITE)
-        return weir_array_write_all(a, &part, value, NULL);
-    int code = s->together ? weir_array_write_all(a, &part, value, &request)
-                           : weir_array_write(a, &part, value, &request);
+        return weir_array_write_all(a, &part, NULL, value, NULL);
+    int code = s->together ? weir_array_write_all(a, &part, NULL, value, &request)
+                           : weir_array_write(a, &part, NULL, value, &request);
     return code ? code : weir_request_wait(&request, NULL);
 }
 
@@ -115,9 +115,9 @@ static int read_boxes(weir_array *a, bool together)
 {
     double value[30];
     int64_t lo[] = {2, 2, 3, 1, 0, 0}, hi[] = {5, 4, 6, 5, 2, 6}, at[] = {2, 2};
-    weir_array_section s = {.boxes = 3, .box_lo = lo, .box_hi = hi};
-    int code =
-        together ? weir_array_read_all(a, &s, value, NULL) : weir_array_read(a, &s, value, NULL);
+    weir_selection s = {.boxes = 3, .box_lo = lo, .box_hi = hi};
+    int code = together ? weir_array_read_all(a, &s, NULL, value, NULL)
+                        : weir_array_read(a, &s, NULL, value, NULL);
     if (!code)
         check_values(value, 6, at, 2);
     return code;
@@ -127,10 +127,11 @@ static int read_again(weir_array *a)
 {
     double held[16], value[ROWS * COLUMNS];
     int64_t lo[] = {3, 3}, hi[] = {7, 7}, all[] = {0, 0};
-    weir_array_section s = {.lo = lo, .hi = hi};
-    int code = weir_array_read(a, &s, held, NULL);
+    weir_selection s = {.lo = lo, .hi = hi};
+    int code = weir_array_read(a, &s, NULL, held, NULL);
     if (!code)
-        code = weir_array_read_reuse(a, &(weir_array_section){0}, value, &s, held);
+        code = weir_array_read_reuse(a, &(weir_selection){0}, NULL, value,
+                                     &(weir_held){.selection = &s, .base = held});
     if (!code)
         check_values(value, ROWS * COLUMNS, all, COLUMNS);
     return code;
@@ -142,22 +143,23 @@ static int read_some(weir_array *a, const scene *s)
     float converted[ROWS * COLUMNS];
     weir_request *request;
     int64_t all[] = {0, 0};
-    weir_array_section whole = {0}, as_float = {.type = WEIR_F4};
+    const weir_selection whole = {0};
+    const weir_layout as_float = {.type = WEIR_F4};
     int code;
     if (s->deed == CONVERT) {
-        code = s->together ? weir_array_read_all(a, &as_float, converted, NULL)
-                           : weir_array_read(a, &as_float, converted, NULL);
+        code = s->together ? weir_array_read_all(a, &whole, &as_float, converted, NULL)
+                           : weir_array_read(a, &whole, &as_float, converted, NULL);
         for (int i = 0; i < ROWS * COLUMNS && !code; i++)
             CHECK(converted[i] == (float)old_value(i));
         return code;
     }
     if (s->deed == IREAD) {
-        code = s->together ? weir_array_read_all(a, &whole, value, &request)
-                           : weir_array_read(a, &whole, value, &request);
+        code = s->together ? weir_array_read_all(a, &whole, NULL, value, &request)
+                           : weir_array_read(a, &whole, NULL, value, &request);
         code = code ? code : weir_request_wait(&request, NULL);
     } else {
-        code = s->together ? weir_array_read_all(a, &whole, value, NULL)
-                           : weir_array_read(a, &whole, value, NULL);
+        code = s->together ? weir_array_read_all(a, &whole, NULL, value, NULL)
+                           : weir_array_read(a, &whole, NULL, value, NULL);
     }
     if (!code)
         check_values(value, ROWS * COLUMNS, all, COLUMNS);

@@ -15,7 +15,7 @@
 
 enum { N = 4, MEMBERS = 2, LONGEST = 255 };
 
-static const weir_array_section whole;
+static const weir_selection whole;
 static const char *const outside[] = {"../disk-a", "../disk-b"}, *const inside[] = {"d0", "d1"};
 
 static void shell(const char *command)
@@ -53,7 +53,7 @@ static void check_value(wr_world *w, const char *path, int value)
     int memory[N];
     weir_array *a;
     CHECK(!wr_array_open(w, path, WEIR_READ, NULL, &a));
-    CHECK(!weir_array_read(a, &whole, memory, NULL));
+    CHECK(!weir_array_read(a, &whole, NULL, memory, NULL));
     for (int i = 0; i < N; i++)
         CHECK_EQUAL(memory[i], value);
     CHECK(!weir_array_close(a));

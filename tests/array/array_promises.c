@@ -17,7 +17,7 @@
 enum { N = 8, RANKS = 2 };
 
 static const weir_array_info square = {.type = WEIR_I4, .dimensions = 2, .shape = {N, N}};
-static const weir_array_section whole;
+static const weir_selection whole;
 
 static bool is_there(const char *path)
 {
@@ -42,7 +42,7 @@ static void differ_in_creating(wr_world *w)
     CHECK_FAILS(wr_array_create(w, "differ", &set, NULL, NULL, &a), WEIR_EDISAGREE, "");
 }
 
-static int all_rows(void *user, int rank, weir_array_section *section)
+static int all_rows(void *user, int rank, weir_selection *section)
 {
     (void)user, (void)rank, (void)section;
     return 1;
@@ -53,10 +53,10 @@ static void differ_in_reading(wr_world *w)
     int memory[N * N];
     weir_array *a;
     CHECK(!wr_array_create(w, "reading.npy", &square, NULL, NULL, &a));
-    int code = w->transport->rank ? weir_array_read_all(a, &whole, memory, NULL)
-                                  : weir_array_read_by(a, all_rows, NULL, memory);
+    int code = w->transport->rank ? weir_array_read_all(a, &whole, NULL, memory, NULL)
+                                  : weir_array_read_by(a, all_rows, NULL, NULL, memory);
     CHECK_EQUAL(code, WEIR_EDISAGREE);
-    CHECK(!weir_array_read_by(a, all_rows, NULL, memory));
+    CHECK(!weir_array_read_by(a, all_rows, NULL, NULL, memory));
     CHECK(!weir_array_discard(a));
 }
 
@@ -84,7 +84,7 @@ static void copy_what_fails(wr_world *w)
     memcpy(left, weir_error_last()->file, sizeof left);
     CHECK(!weir_array_close(from));
     CHECK(!wr_array_open(w, "copy.npy", WEIR_READ, NULL, &to));
-    CHECK(!weir_array_read(to, &whole, old, NULL) && old[0] == 5 && old[N * N - 1] == 5);
+    CHECK(!weir_array_read(to, &whole, NULL, old, NULL) && old[0] == 5 && old[N * N - 1] == 5);
     CHECK(!weir_array_close(to));
     CHECK(!wr_array_delete(w, left));
     CHECK(!wr_array_delete(w, "copy.npy"));
@@ -95,13 +95,13 @@ static void copy_what_fails(wr_world *w)
 static void refuse_a_write(wr_world *w)
 {
     const int64_t far[] = {N, N};
-    weir_array_section outside = {.hi = (const int64_t[]){2 * N, N}, .lo = far};
+    weir_selection outside = {.hi = (const int64_t[]){2 * N, N}, .lo = far};
     weir_request *request = NULL;
     weir_array *a;
     int memory[N * N] = {0};
     CHECK(!wr_array_create(w, "refused.npy", &square, NULL, NULL, &a));
     outside.lo = NULL;
-    CHECK(!weir_array_write_all(a, &outside, memory, &request));
+    CHECK(!weir_array_write_all(a, &outside, NULL, memory, &request));
     CHECK(!weir_array_close(a));
     CHECK_EQUAL(weir_request_wait(&request, NULL), WEIR_EINVAL);
     CHECK(!wr_array_delete(w, "refused.npy"));
@@ -134,14 +134,14 @@ static void disks_of_its_own(wr_world *w)
 static void lists_of_nothing(wr_world *w)
 {
     const int64_t none[] = {0};
-    weir_array_section empty = {.box_lo = none, .box_hi = none};
+    weir_selection empty = {.box_lo = none, .box_hi = none};
     int memory[N * N];
     weir_array *a;
     memset(memory, 1, sizeof memory);
     CHECK(!wr_array_create(w, "nothing.npy", &square, NULL, NULL, &a));
-    CHECK(!weir_array_read_all(a, &empty, memory, NULL) && memory[0] == 0x01010101);
-    CHECK(!weir_array_write_all(a, &empty, memory, NULL));
-    CHECK(!weir_array_read_all(a, &whole, memory, NULL) && memory[0] == 0);
+    CHECK(!weir_array_read_all(a, &empty, NULL, memory, NULL) && memory[0] == 0x01010101);
+    CHECK(!weir_array_write_all(a, &empty, NULL, memory, NULL));
+    CHECK(!weir_array_read_all(a, &whole, NULL, memory, NULL) && memory[0] == 0);
     CHECK(!weir_array_discard(a));
 }
 
@@ -149,17 +149,17 @@ static void lists_of_nothing(wr_world *w)
 static void cache_sees_own_writes(wr_world *w)
 {
     const int64_t first[] = {1, N};
-    weir_array_section row = {.hi = first}, other = {.lo = (const int64_t[]){4, 0}};
+    weir_selection row = {.hi = first}, other = {.lo = (const int64_t[]){4, 0}};
     weir_request *request;
     weir_array *a;
     int nines[N], memory[N * N];
     for (int i = 0; i < N; i++)
         nines[i] = 9;
     CHECK(!wr_array_create(w, "cached.npy", &square, NULL, "cache=2M", &a));
-    CHECK(!weir_array_write(a, &row, nines, &request));
-    CHECK(!weir_array_read(a, &other, memory, NULL));
+    CHECK(!weir_array_write(a, &row, NULL, nines, &request));
+    CHECK(!weir_array_read(a, &other, NULL, memory, NULL));
     CHECK(!weir_request_wait(&request, NULL));
-    CHECK(!weir_array_read(a, &row, memory, NULL) && memory[0] == 9 && memory[N - 1] == 9);
+    CHECK(!weir_array_read(a, &row, NULL, memory, NULL) && memory[0] == 9 && memory[N - 1] == 9);
     CHECK(!weir_array_discard(a));
 }
 
@@ -193,7 +193,7 @@ static void make_members(wr_world *w, const char *path, int factor)
     for (int i = 0; i < MEMBERS; i++)
         memory[i] = i * factor;
     CHECK(!wr_array_create(w, path, &set, &replace, NULL, &a));
-    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &whole, memory, NULL));
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &whole, NULL, memory, NULL));
     CHECK(!weir_array_close(a));
 }
 
@@ -205,19 +205,20 @@ static void replace_under_readers(wr_world *w)
     make_members(w, "replaced", 1);
     CHECK(!wr_array_open(w, "replaced", WEIR_READ, NULL, &a));
     for (int64_t i = 0; i < 10; i++) { /* these members stay open */
-        weir_array_section one = {.lo = &i, .hi = &(int64_t){i + 1}};
-        CHECK(!weir_array_read(a, &one, memory, NULL) && memory[0] == i);
+        weir_selection one = {.lo = &i, .hi = &(int64_t){i + 1}};
+        CHECK(!weir_array_read(a, &one, NULL, memory, NULL) && memory[0] == i);
     }
     make_members(w, "replaced", 1000);
     for (int64_t i = 0; i < MEMBERS; i++) {
-        weir_array_section one = {.lo = &i, .hi = &(int64_t){i + 1}};
-        int code = weir_array_read(a, &one, memory, NULL);
+        weir_selection one = {.lo = &i, .hi = &(int64_t){i + 1}};
+        int code = weir_array_read(a, &one, NULL, memory, NULL);
         CHECK(code == WEIR_ENOENT || (!code && memory[0] == i));
         CHECK(!code || strstr(weir_error_last()->file, "/local-"));
         CHECK(code || i < 10);
     }
     CHECK(!wr_array_open(w, "replaced", WEIR_READ, NULL, &b));
-    CHECK(!weir_array_read(b, &whole, memory, NULL) && memory[5] == 5000 && memory[99] == 99000);
+    CHECK(!weir_array_read(b, &whole, NULL, memory, NULL) && memory[5] == 5000 &&
+          memory[99] == 99000);
     CHECK(!weir_array_close(b));
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_delete(w, "replaced"));
@@ -237,7 +238,7 @@ static void leave_for_another_folder(wr_world *w)
     weir_array *a;
     int memory[MEMBERS];
     const int64_t last[] = {MEMBERS - 1};
-    const weir_array_section end = {.lo = last};
+    const weir_selection end = {.lo = last};
     if (w->transport->rank == 0)
         CHECK(!mkdir("elsewhere", 0777));
     CHECK(!wr_agree(w->transport, 0, 0));
@@ -245,18 +246,18 @@ static void leave_for_another_folder(wr_world *w)
     make_members(w, "elsewhere/moving", 1000);
     CHECK(!wr_array_open(w, "moving", WEIR_READ | WEIR_WRITE, NULL, &a));
     change_folder(w, "elsewhere");
-    CHECK(!weir_array_read(a, &whole, memory, NULL) && memory[5] == 5 && memory[99] == 99);
+    CHECK(!weir_array_read(a, &whole, NULL, memory, NULL) && memory[5] == 5 && memory[99] == 99);
     CHECK(!wr_agree(w->transport, 0, 0));
-    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &end, &(int){-1}, NULL));
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &end, NULL, &(int){-1}, NULL));
     CHECK(!weir_array_sync(a));
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_open(w, "moving", WEIR_READ, NULL, &a));
-    CHECK(!weir_array_read(a, &end, memory, NULL) && memory[0] == 99000);
+    CHECK(!weir_array_read(a, &end, NULL, memory, NULL) && memory[0] == 99000);
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_delete(w, "moving"));
     change_folder(w, "..");
     CHECK(!wr_array_open(w, "moving", WEIR_READ, NULL, &a));
-    CHECK(!weir_array_read(a, &end, memory, NULL) && memory[0] == -1);
+    CHECK(!weir_array_read(a, &end, NULL, memory, NULL) && memory[0] == -1);
     CHECK(!weir_array_close(a));
     CHECK(!wr_array_delete(w, "moving"));
     if (w->transport->rank == 0)
@@ -317,7 +318,7 @@ static void open_while_replaced(wr_transport *t, void *user)
         if (code)
             continue;
         int64_t length = weir_array_get_info(a)->shape[0];
-        CHECK(!weir_array_read(a, &whole, memory, NULL));
+        CHECK(!weir_array_read(a, &whole, NULL, memory, NULL));
         CHECK(memory[0] == length && memory[length - 1] == length);
         CHECK(!weir_array_close(a));
     }

@@ -109,7 +109,7 @@ void array_scene_make(rng *r, array_scene *s)
 
 /* --- doing it --- */
 
-static int section_of(void *user, int rank, weir_array_section *out)
+static int section_of(void *user, int rank, weir_selection *out)
 {
     const array_call *k = user;
     const chosen *c = &k->part[rank].what;
@@ -119,27 +119,31 @@ static int section_of(void *user, int rank, weir_array_section *out)
 
 static int run_blocking(weir_array *a, array_call *k, array_part *p)
 {
-    const weir_array_section *section = chosen_section(&p->what);
+    const weir_selection *section = chosen_section(&p->what);
     char *base = p->after + p->what.base;
     if (k->way == BY_RANK)
-        return k->write ? weir_array_write_by(a, section_of, k, base)
-                        : weir_array_read_by(a, section_of, k, base);
+        return k->write ? weir_array_write_by(a, section_of, k, &p->what.layout, base)
+                        : weir_array_read_by(a, section_of, k, &p->what.layout, base);
     if (k->way == BY_DISTRIBUTION)
-        return k->write ? weir_array_write_distributed(a, &k->by, &p->what.section, base)
-                        : weir_array_read_distributed(a, &k->by, &p->what.section, base);
+        return k->write ? weir_array_write_distributed(a, &k->by, &p->what.layout, base)
+                        : weir_array_read_distributed(a, &k->by, &p->what.layout, base);
     if (k->write)
-        return (k->together ? weir_array_write_all : weir_array_write)(a, section, base, NULL);
-    return (k->together ? weir_array_read_all : weir_array_read)(a, section, base, NULL);
+        return (k->together ? weir_array_write_all : weir_array_write)(a, section, &p->what.layout,
+                                                                       base, NULL);
+    return (k->together ? weir_array_read_all : weir_array_read)(a, section, &p->what.layout, base,
+                                                                 NULL);
 }
 
 static void start(weir_array *a, const array_call *k, array_part *p, weir_request **out)
 {
-    const weir_array_section *section = chosen_section(&p->what);
+    const weir_selection *section = chosen_section(&p->what);
     char *base = p->after + p->what.base;
     if (k->write)
-        CHECK(!(k->together ? weir_array_write_all : weir_array_write)(a, section, base, out));
+        CHECK(!(k->together ? weir_array_write_all : weir_array_write)(a, section, &p->what.layout,
+                                                                       base, out));
     else
-        CHECK(!(k->together ? weir_array_read_all : weir_array_read)(a, section, base, out));
+        CHECK(!(k->together ? weir_array_read_all : weir_array_read)(a, section, &p->what.layout,
+                                                                     base, out));
 }
 
 static void wait_for(array_scene *s, int rank, int calls, weir_request **pending)

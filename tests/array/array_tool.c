@@ -35,8 +35,9 @@ static void write_array(const task *k, wr_world *w)
     for (int64_t i = 0; i < all && from == WEIR_I8; i++)
         value[i] = i;
     CHECK(!wr_array_create(w, k->path, &k->info, NULL, "", &a));
-    weir_array_section s = {.type = from};
-    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &s, value, NULL));
+    const weir_selection all_of_it = {0};
+    CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &all_of_it,
+                                &(weir_layout){.type = from}, value, NULL));
     CHECK(!weir_array_close(a));
     free(value);
 }
@@ -65,8 +66,8 @@ static void read_array(const task *k, wr_world *w)
     const bool moved = info->type == WEIR_F2; /* never converted */
     double *value = calloc((size_t)count_elements(info) * 2 + 1, sizeof *value);
     CHECK(value);
-    weir_array_section s = {.type = moved ? WEIR_F2 : parts == 2 ? WEIR_C16 : WEIR_F8};
-    CHECK(!weir_array_read_all(a, &s, value, NULL));
+    weir_layout layout = {.type = moved ? WEIR_F2 : parts == 2 ? WEIR_C16 : WEIR_F8};
+    CHECK(!weir_array_read_all(a, &(weir_selection){0}, &layout, value, NULL));
     if (w->transport->rank == 0)
         show(info, value, moved ? 0 : parts);
     free(value);

@@ -145,9 +145,9 @@ static void random_layout(rng *r, const naive *a, const choice *how, const taken
     c->base = CHOSEN_GUARD + before;
     c->bytes = 2 * CHOSEN_GUARD + stride;
     if (own)
-        c->section.stride = c->stride;
+        c->layout.stride = c->stride;
     if (ordered)
-        c->section.order = c->order;
+        c->layout.order = c->order;
 }
 
 /* Global index of index i of the section's coordinates. */
@@ -217,7 +217,7 @@ static void list_boxes(const naive *a, chosen *c)
                 t.index[d][t.count[d]++] = lo;
         }
         for (int i = dimensions - 1; i >= 0; i--) {
-            int d = c->section.order ? c->order[i] : i;
+            int d = c->layout.order ? c->order[i] : i;
             c->stride[d] = stride;
             stride *= t.count[d];
         }
@@ -263,7 +263,7 @@ void chosen_random(rng *r, const naive *a, const choice *how, chosen *c)
     memset(c, 0, sizeof *c);
     c->type = random_type(r, a, how);
     c->size = weir_type_bytes(c->type);
-    c->section.type = c->type != a->info.type || rng_chance(r, 30) ? c->type : 0;
+    c->layout.type = c->type != a->info.type || rng_chance(r, 30) ? c->type : 0;
     c->base = CHOSEN_GUARD;
     c->bytes = 2 * CHOSEN_GUARD;
     c->nothing = !how->by && rng_chance(r, 8);
@@ -274,7 +274,7 @@ void chosen_random(rng *r, const naive *a, const choice *how, chosen *c)
     if (!how->ranges && !how->apart_of && !how->by && rng_chance(r, 20)) {
         random_boxes(r, a, how, c);
         shuffle(r, dimensions, c->order);
-        c->section.order = rng_chance(r, 50) ? c->order : NULL;
+        c->layout.order = rng_chance(r, 50) ? c->order : NULL;
         list_boxes(a, c);
         return;
     }

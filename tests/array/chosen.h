@@ -8,8 +8,9 @@
 enum { CHOSEN_LIST = 16, CHOSEN_BOXES = 5, CHOSEN_GUARD = 64 };
 
 typedef struct chosen {
-    weir_array_section section; /* points into this struct */
-    bool nothing;               /* NULL is to be given */
+    weir_selection section; /* points into this struct, like the next */
+    weir_layout layout;
+    bool nothing; /* NULL is to be given */
     int64_t lo[WEIR_MAX_DIMENSIONS], hi[WEIR_MAX_DIMENSIONS], step[WEIR_MAX_DIMENSIONS];
     int64_t count[WEIR_MAX_DIMENSIONS], list[WEIR_MAX_DIMENSIONS][CHOSEN_LIST];
     const int64_t *index[WEIR_MAX_DIMENSIONS];
@@ -38,7 +39,7 @@ typedef struct choice {
 void chosen_random(rng *r, const naive *a, const choice *how, chosen *out);
 void chosen_release(chosen *c);
 
-static inline const weir_array_section *chosen_section(const chosen *c)
+static inline const weir_selection *chosen_section(const chosen *c)
 {
     return c->nothing ? NULL : &c->section;
 }

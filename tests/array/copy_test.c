@@ -37,8 +37,8 @@ static void rank_body(wr_transport *t, void *user)
     weir_array_options from_options = naive_options(&s->from), to_options = naive_options(&s->to);
     CHECK(!wr_world_open(t, &s->tunables, &w));
     CHECK(!wr_array_create(w, s->path[0], &s->from.info, &from_options, "", &from));
-    CHECK(
-        !weir_array_write_all(from, t->rank ? NULL : &(weir_array_section){0}, s->from.data, NULL));
+    CHECK(!weir_array_write_all(from, t->rank ? NULL : &(weir_selection){0}, NULL, s->from.data,
+                                NULL));
     CHECK(!weir_array_close(from));
     if (t->rank == 0 && s->memory % 3 == 0)
         naive_swap_files(&s->from, s->path[0]);

@@ -17,7 +17,7 @@ static void put(wr_world *w, const naive *a)
     weir_array *array;
     weir_array_options options = naive_options(a);
     CHECK(!wr_array_create(w, path, &a->info, &options, "", &array));
-    CHECK(!weir_array_write_all(array, w->transport->rank ? NULL : &(weir_array_section){0},
+    CHECK(!weir_array_write_all(array, w->transport->rank ? NULL : &(weir_selection){0}, NULL,
                                 a->data, NULL));
     CHECK(!weir_array_close(array));
 }
@@ -33,7 +33,7 @@ typedef struct pair {
 /* Whether what is in common is found, by the words of array.h: range by range, steps multiples. */
 static bool is_found(const pair *p)
 {
-    const weir_array_section *w = &p->wanted.section, *h = &p->held.section;
+    const weir_selection *w = &p->wanted.section, *h = &p->held.section;
     bool plain = !p->array.info.members || w->local;
     for (int d = 0; d < p->array.info.dimensions; d++) {
         int64_t step = w->step ? w->step[d] : 1, by = h->step ? h->step[d] : 1;
@@ -76,8 +76,10 @@ static void pair_body(wr_transport *t, void *user)
     CHECK(!wr_array_open(w, path, WEIR_READ, "access=naive", &array));
     chosen_fetch(&p->held, &p->array, before);
     chosen_fetch(c, &p->array, wanted);
-    CHECK(!weir_array_read_reuse(array, &c->section, after + c->base,
-                                 p->held.nothing ? NULL : &p->held.section, before + p->held.base));
+    const weir_held held = {.selection = chosen_section(&p->held),
+                            .layout = &p->held.layout,
+                            .base = before + p->held.base};
+    CHECK(!weir_array_read_reuse(array, &c->section, &c->layout, after + c->base, &held));
     CHECK(!memcmp(after, wanted, (size_t)c->bytes));
     CHECK(!weir_array_close(array));
     wr_world_release(w);
@@ -129,7 +131,7 @@ static void cache_body(wr_transport *t, void *user)
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS, COLUMNS}};
     static double all[ROWS * COLUMNS], some[ROWS * 40];
     int64_t lo[] = {0, 100}, hi[] = {ROWS, 140};
-    weir_array_section s = {.lo = lo, .hi = hi};
+    weir_selection s = {.lo = lo, .hi = hi};
     wr_tunables tunables;
     wr_world *w;
     weir_array *a;
@@ -140,19 +142,19 @@ static void cache_body(wr_transport *t, void *user)
     for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         all[i] = (double)i;
     CHECK(!wr_array_create(w, path, &info, NULL, "cache=4M", &a));
-    CHECK(!weir_array_write(a, &(weir_array_section){0}, all, NULL));
+    CHECK(!weir_array_write(a, &(weir_selection){0}, NULL, all, NULL));
     for (int i = 0; i < 2; i++) { /* phases 1 and 2 */
         io_count_next(w);
         memset(some, 0, sizeof some);
-        CHECK(!weir_array_read(a, &s, some, NULL));
+        CHECK(!weir_array_read(a, &s, NULL, some, NULL));
         check_columns(some, 100, 40, 0);
     }
     for (int64_t i = 0; i < ROWS * 40; i++)
         some[i] += 0.5;
-    CHECK(!weir_array_write(a, &s, some, NULL));
+    CHECK(!weir_array_write(a, &s, NULL, some, NULL));
     memset(some, 0, sizeof some);
     io_count_next(w);
-    CHECK(!weir_array_read(a, &s, some, NULL));
+    CHECK(!weir_array_read(a, &s, NULL, some, NULL));
     check_columns(some, 100, 40, 0.5);
     CHECK(!weir_array_close(a));
     wr_world_release(w);
@@ -185,20 +187,20 @@ static void once_body(wr_transport *t, void *user)
         rows[i] = i * 7 % 16;
     CHECK(!wr_world_open(t, user, &w));
     CHECK(!wr_array_create(w, path, &info, NULL, "", &a));
-    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, all, NULL));
+    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_selection){0}, NULL, all, NULL));
     CHECK(!weir_array_close(a));
     io_count_watch(w, &counts[t->rank]);
     CHECK(!wr_array_open(w, path, WEIR_READ, "access=list;collective=always", &a));
-    CHECK(
-        !weir_array_read_all(a, &(weir_array_section){.index = index, .count = count}, got, NULL));
+    CHECK(!weir_array_read_all(a, &(weir_selection){.index = index, .count = count}, NULL, got,
+                               NULL));
     for (int i = 0; i < 64 * 32; i++)
         CHECK_EQUAL(got[i], rows[i / 32] * 32 + i % 32);
     io_count_next(w);
-    CHECK(!weir_array_read_all(a, &(weir_array_section){.lo = lo, .hi = hi}, got, NULL));
+    CHECK(!weir_array_read_all(a, &(weir_selection){.lo = lo, .hi = hi}, NULL, got, NULL));
     for (int i = 0; i < 64 * 16; i++)
         CHECK_EQUAL(got[i], i / 16 * 32 + 8 + i % 16);
     io_count_next(w);
-    CHECK(!weir_array_multicast(a, &(weir_array_section){0}, t->rank % 2, got));
+    CHECK(!weir_array_read_all(a, t->rank % 2 ? &(weir_selection){0} : NULL, NULL, got, NULL));
     CHECK(t->rank % 2 == 0 || !memcmp(got, all, sizeof all));
     CHECK(!weir_array_close(a));
     wr_world_release(w);

@@ -102,7 +102,8 @@ static void check_multicast(const scene *s, weir_array *array, int rank)
     CHECK(after && wanted);
     if (gets)
         chosen_fetch(c, &s->array, wanted);
-    CHECK(!weir_array_multicast(array, chosen_section(c), gets, after + c->base));
+    CHECK(!weir_array_read_all(array, gets ? chosen_section(c) : NULL, &c->layout, after + c->base,
+                               NULL));
     CHECK(!memcmp(after, wanted, (size_t)c->bytes));
     free(after);
     free(wanted);
@@ -118,7 +119,8 @@ static void rank_body(wr_transport *t, void *user)
     weir_shift bad = s->shift;
     CHECK(!wr_world_open(t, &s->tunables, &w));
     CHECK(!wr_array_create(w, s->path, &s->array.info, &options, s->hints, &a));
-    CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, s->array.data, NULL));
+    CHECK(
+        !weir_array_write_all(a, t->rank ? NULL : &(weir_selection){0}, NULL, s->array.data, NULL));
     if (s->array.info.dimensions)
         check_shift(s, a, t->rank);
     bad.count = 0;

@@ -72,7 +72,7 @@ static void rank_body(wr_transport *t, void *user)
     scene *s = user;
     wr_tunables tunables;
     wr_world *w;
-    weir_array_section section = {
+    weir_selection section = {
         .lo = s->row.lo, .hi = s->row.hi, .step = s->row.step, .local = s->set ? 6 : 0};
     wr_tunables_init(&tunables);
     CHECK(!wr_world_open(t, &tunables, &w));
@@ -80,10 +80,10 @@ static void rank_body(wr_transport *t, void *user)
     weir_array *a = make(w, s);
     for (int64_t i = 0; i < s->row.direct_elements; i++)
         memory[i] = (int32_t)i + 1;
-    CHECK(!weir_array_write(a, &section, memory, NULL));
+    CHECK(!weir_array_write(a, &section, NULL, memory, NULL));
     io_count_next(w);
     memset(memory, 0, sizeof memory);
-    CHECK(!weir_array_read(a, &section, memory, NULL));
+    CHECK(!weir_array_read(a, &section, NULL, memory, NULL));
     for (int64_t i = 0; i < s->row.direct_elements; i++)
         CHECK_EQUAL(memory[i], i + 1);
     CHECK(!weir_array_close(a));

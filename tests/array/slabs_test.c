@@ -105,7 +105,7 @@ static weir_array *make(const scene *s, int i, wr_world *w)
     if (!(s->in_place && i == s->inputs)) {
         weir_array_options options = naive_options(n);
         CHECK(!wr_array_create(w, path, &n->info, &options, "", &a));
-        CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &(weir_array_section){0},
+        CHECK(!weir_array_write_all(a, w->transport->rank ? NULL : &(weir_selection){0}, NULL,
                                     n->data, NULL));
         CHECK(!weir_array_close(a));
     }

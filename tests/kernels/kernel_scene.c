@@ -174,7 +174,7 @@ void kernel_scene_open(const kernel_scene *s, wr_world *w, weir_array **arrays)
         path_of(s, i, path, sizeof path);
         CHECK(!wr_array_create(w, path, &n->info, &options, "", &arrays[i]));
         if (i == 0 && s->deed != FILL)
-            CHECK(!weir_array_write_all(arrays[i], writes ? &(weir_array_section){0} : NULL,
+            CHECK(!weir_array_write_all(arrays[i], writes ? &(weir_selection){0} : NULL, NULL,
                                         n->data, NULL));
         CHECK(!weir_array_close(arrays[i]));
         CHECK(!wr_array_open(w, path, WEIR_READ | WEIR_WRITE, s->hints, &arrays[i]));

@@ -58,7 +58,7 @@ static void old_body(wr_transport *t, void *user)
         for (int64_t i = 0; i < SIDE * SIDE; i++)
             value[i] = value_at(which, i);
         CHECK(!wr_array_create(w, s->path[which], &info, NULL, "", &a));
-        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_array_section){0}, value, NULL));
+        CHECK(!weir_array_write_all(a, t->rank ? NULL : &(weir_selection){0}, NULL, value, NULL));
         CHECK(!weir_array_close(a));
     }
     free(value);
@@ -99,7 +99,7 @@ static int act(const scene *s, weir_array **x)
 static void check_result(const scene *s, weir_array *c)
 {
     double *value = malloc(sizeof(double[SIDE * SIDE]));
-    CHECK(value && !weir_array_read(c, &(weir_array_section){0}, value, NULL));
+    CHECK(value && !weir_array_read(c, &(weir_selection){0}, NULL, value, NULL));
     for (int64_t i = 0; i < SIDE * SIDE; i++)
         CHECK(value[i] == result_at(s, i / SIDE, i % SIDE));
     free(value);

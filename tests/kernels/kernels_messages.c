@@ -71,9 +71,9 @@ static void make(const scene *s, wr_world *w, weir_array **x)
     const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SIDE, SIDE}};
     for (int i = 0; i < ARRAYS; i++)
         CHECK(!wr_array_create(w, s->path[i], &info, NULL, "", &x[i]));
-    const weir_array_section all = {0};
+    const weir_selection all = {0};
     for (int i = 0; i < ARRAYS - 1; i++)
-        CHECK(!weir_array_write_all(x[i], w->transport->rank ? NULL : &all, s->from, NULL));
+        CHECK(!weir_array_write_all(x[i], w->transport->rank ? NULL : &all, NULL, s->from, NULL));
 }
 
 /* The result is always in the last of them. */
@@ -99,7 +99,7 @@ static int next_tag(wr_world *w)
 static void check_result(const scene *s, weir_array *a)
 {
     matrix found;
-    CHECK(!weir_array_read(a, &(weir_array_section){0}, found, NULL));
+    CHECK(!weir_array_read(a, &(weir_selection){0}, NULL, found, NULL));
     for (int i = 0; i < SIDE * SIDE; i++)
         CHECK(found[i / SIDE][i % SIDE] == s->result[i / SIDE][i % SIDE]);
 }

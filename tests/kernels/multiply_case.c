@@ -139,8 +139,8 @@ weir_array *multiply_array(multiply_case *k, wr_world *w, int which)
     weir_array *a;
     info.swapped = 0;
     CHECK(!wr_array_create(w, k->path[which], &info, &options, "", &a));
-    CHECK(
-        !weir_array_write_all(a, first && filled ? &(weir_array_section){0} : NULL, n->data, NULL));
+    CHECK(!weir_array_write_all(a, first && filled ? &(weir_selection){0} : NULL, NULL, n->data,
+                                NULL));
     CHECK(!weir_array_close(a));
     if (first && k->swapped[which]) {
         naive files = *n; /* only rank 0 touches what other threads look at */
@@ -178,7 +178,7 @@ static void check_result(const multiply_case *k, weir_array *c)
     const double unit = is_single(&k->c) ? 1.2e-7 : 2.3e-16;
     naive got = {.info = k->c.info};
     naive_settle(&got);
-    CHECK(!weir_array_read(c, &(weir_array_section){0}, got.data, NULL));
+    CHECK(!weir_array_read(c, &(weir_selection){0}, NULL, got.data, NULL));
     for (int64_t i = 0; i < got.elements; i++)
         for (int part = 0; part < 2; part++) {
             const int64_t row = i / got.info.shape[1], column = i % got.info.shape[1];

@@ -28,7 +28,7 @@ static weir_statistics measure(wr_world *w, rule value, int64_t memory)
     for (int64_t i = 0; i < COUNT; i++)
         x[i] = value(i);
     const bool writes = w->transport->rank == 0;
-    CHECK(!weir_array_write_all(a, writes ? &(weir_array_section){0} : NULL, x, NULL));
+    CHECK(!weir_array_write_all(a, writes ? &(weir_selection){0} : NULL, NULL, x, NULL));
     CHECK(!weir_array_reduce(a, &s, &(weir_work){.memory = memory}));
     CHECK(!weir_array_discard(a));
     free(x);

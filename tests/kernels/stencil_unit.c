@@ -136,9 +136,9 @@ static weir_array *make(wr_world *w, const char *name, int type, int64_t rows, i
 static void write_value(weir_array *a, int64_t row, int64_t column, double value)
 {
     int64_t lo[] = {row, column}, hi[] = {row + 1, column + 1};
-    weir_array_section s = {.lo = lo, .hi = hi};
+    weir_selection s = {.lo = lo, .hi = hi};
     const bool writes = wr_array_transport(a)->rank == 0;
-    CHECK(!weir_array_write_all(a, writes ? &s : NULL, &value, NULL));
+    CHECK(!weir_array_write_all(a, writes ? &s : NULL, NULL, &value, NULL));
 }
 
 static void check_misuse(weir_array *const *a, weir_array *narrow, weir_array *complex)
@@ -235,12 +235,12 @@ static void check_long(wr_world *w)
     for (int i = 0; i < 3; i++)
         a[i] = make(w, names[5 + i], WEIR_F8, 3, LONG);
     const int64_t lo[] = {w->transport->rank, 0}, hi[] = {w->transport->rank + 1, LONG};
-    const weir_array_section own = {.lo = lo, .hi = hi};
+    const weir_selection own = {.lo = lo, .hi = hi};
     for (int64_t i = 0; i < LONG; i++)
         row[i] = value[w->transport->rank] + (double)i;
-    CHECK(!weir_array_write_all(a[0], &own, row, NULL));
+    CHECK(!weir_array_write_all(a[0], &own, NULL, row, NULL));
     CHECK(!weir_array_relax(a[0], a + 1, &r, &(weir_work){.direct = 1}, &last));
-    CHECK(!weir_array_read_all(a[1], &own, row, NULL));
+    CHECK(!weir_array_read_all(a[1], &own, NULL, row, NULL));
     for (int64_t i = 0; i < LONG; i++) {
         const bool inner = w->transport->rank == 1 && i > 0 && i < LONG - 1;
         const double wanted = inner ? (3 + 9 + 5 + 5) / 4.0 : value[w->transport->rank];

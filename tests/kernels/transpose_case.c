@@ -80,8 +80,8 @@ static weir_array *make_array(transpose_case *k, wr_world *w, int which)
     const bool first = w->transport->rank == 0;
     weir_array *a;
     CHECK(!wr_array_create(w, k->path[which], &n->info, &options, "", &a));
-    CHECK(
-        !weir_array_write_all(a, first && !which ? &(weir_array_section){0} : NULL, n->data, NULL));
+    CHECK(!weir_array_write_all(a, first && !which ? &(weir_selection){0} : NULL, NULL, n->data,
+                                NULL));
     CHECK(!weir_array_close(a));
     if (first && k->swapped[which]) {
         naive files = *n; /* others look at the case meanwhile */

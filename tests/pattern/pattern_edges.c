@@ -279,14 +279,15 @@ static void test_bad_ranges(void)
 static void test_bad_boxes(void)
 {
     int64_t shape[] = {4, 4}, lo[] = {0, 0, 0, -1}, hi[] = {4, 4, 2, 2};
-    weir_boxes b = {.dimensions = 2, .element = 4, .shape = shape, .count = 2, .lo = lo, .hi = hi};
+    weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+    weir_selection b = {.boxes = 2, .box_lo = lo, .box_hi = hi};
     weir_pattern *p = NULL;
-    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "box 1: [-1, 2) in dimension 1");
-    b.count = -1;
-    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "-1 boxes");
-    b.count = 1;
-    b.hi = NULL;
-    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "without bounds");
+    CHECK_FAILS(weir_pattern_boxes(&whole, &b, &p), WEIR_EINVAL, "box 1: [-1, 2) in dimension 1");
+    b.boxes = -1;
+    CHECK_FAILS(weir_pattern_boxes(&whole, &b, &p), WEIR_EINVAL, "-1 boxes");
+    b.boxes = 1;
+    b.box_hi = NULL;
+    CHECK_FAILS(weir_pattern_boxes(&whole, &b, &p), WEIR_EINVAL, "without bounds");
     CHECK(!p);
 }
 
@@ -312,9 +313,10 @@ static void test_bad_sections(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int64_t shape[] = {4, 6}, lo[] = {0, bad[i].lo}, hi[] = {4, bad[i].hi};
         int64_t step[] = {1, bad[i].step};
-        weir_section s = {2, 4, shape, lo, hi, step, NULL, NULL, NULL, NULL};
+        weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+        weir_selection s = {.lo = lo, .hi = hi, .step = step};
         check_case((int64_t)i);
-        CHECK_FAILS(weir_pattern_section(&s, &p), bad[i].code, bad[i].text);
+        CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), bad[i].code, bad[i].text);
     }
     CHECK(!p);
 }
@@ -323,20 +325,20 @@ static void test_bad_orders(void)
 {
     static const int bad[][2] = {{-1, 0}, {0, 2}, {1, 1}, {2, 0}, {0, -1}};
     int64_t shape[] = {4, 6};
-    weir_section s = {.dimensions = 2, .element = 1, .shape = shape};
+    weir_shape whole = {.dimensions = 2, .element = 1, .size = shape};
+    weir_selection s = {0};
     weir_pattern *p = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         check_case((int64_t)i);
-        s.order = bad[i];
-        s.walk = NULL;
-        CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "not a permutation of 0 to 1");
-        s.order = NULL;
-        s.walk = bad[i];
-        CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "not a permutation of 0 to 1");
+        whole.order = bad[i];
+        CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL,
+                    "not a permutation of 0 to 1");
+        whole.order = NULL;
+        CHECK_FAILS(weir_pattern_section(&whole, &s, bad[i], &p), WEIR_EINVAL,
+                    "not a permutation of 0 to 1");
     }
-    s.walk = NULL;
-    s.dimensions = -1;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "-1 dimensions");
+    whole.dimensions = -1;
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "-1 dimensions");
     CHECK(!p);
 }
 
@@ -344,14 +346,15 @@ static void test_bad_index_lists(void)
 {
     int64_t shape[] = {4}, list[] = {3, -1}, count[] = {2};
     const int64_t *index[] = {list};
-    weir_section s = {.dimensions = 1, .element = 1, .shape = shape, .index = index};
+    weir_shape whole = {.dimensions = 1, .element = 1, .size = shape};
+    weir_selection s = {.index = index};
     weir_pattern *p = NULL;
     s.count = count;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "takes index -1");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "takes index -1");
     count[0] = -1;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "without its count");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "without its count");
     count[0] = 1;
-    CHECK(!weir_pattern_section(&s, &p));
+    CHECK(!weir_pattern_section(&whole, &s, NULL, &p));
     CHECK_EQUAL(weir_pattern_bytes(p), 1);
     weir_pattern_free(p);
 }
@@ -362,14 +365,16 @@ static void test_largest_arrays(void)
         {POWER(31), POWER(31)}, {POWER(31), 3 * POWER(30)}, {3, POWER(61)}, {POWER(62), 1}};
     weir_pattern *p = NULL;
     for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
-        weir_section s = {.dimensions = 2, .element = 1, .shape = too_large[i]};
+        weir_shape whole = {.dimensions = 2, .element = 1, .size = too_large[i]};
+        weir_selection s = {0};
         check_case((int64_t)i);
-        CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_ERANGE, "2^62 bytes or more");
+        CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_ERANGE, "2^62 bytes or more");
     }
     CHECK(!p);
     int64_t shape[] = {POWER(31), POWER(31) - 1};
-    weir_section s = {.dimensions = 2, .element = 1, .shape = shape};
-    CHECK(!weir_pattern_section(&s, &p));
+    weir_shape whole = {.dimensions = 2, .element = 1, .size = shape};
+    weir_selection s = {0};
+    CHECK(!weir_pattern_section(&whole, &s, NULL, &p));
     CHECK_EQUAL(weir_pattern_bytes(p), POWER(62) - POWER(31));
     weir_pattern_free(p);
 }

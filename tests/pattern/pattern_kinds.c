@@ -62,8 +62,9 @@ static void build_kinds(weir_pattern **p)
     }
     for (int64_t i = 0; i < 2; i++) {
         int64_t shape[] = {9, 9}, lo[] = {0, 0, 3, 3}, hi[] = {4, 4, 6 + i, 6};
-        weir_boxes b = {2, 4, shape, 2, lo, hi, NULL};
-        CHECK(!weir_pattern_boxes(&b, &p[n++]));
+        weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+        weir_selection b = {.boxes = 2, .box_lo = lo, .box_hi = hi};
+        CHECK(!weir_pattern_boxes(&whole, &b, &p[n++]));
     }
     CHECK_EQUAL(n, KINDS);
 }
@@ -103,8 +104,9 @@ static int construct(int kind, weir_pattern *const *made, weir_pattern **out)
     static const int64_t shape[] = {20, 20}, lo[] = {0, 0, 5, 5}, hi[] = {9, 9, 15, 15};
     static const int64_t list[] = {1, 2, 5}, zero[] = {0, 0}, length[] = {3, 4, 5}, many[] = {0, 3};
     const int64_t *index[] = {NULL, list};
-    weir_section s = {2, 4, shape, zero, shape, NULL, index, many, NULL, NULL};
-    weir_boxes b = {2, 4, shape, 2, lo, hi, NULL};
+    weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+    weir_selection s = {.lo = zero, .hi = shape, .index = index, .count = many};
+    weir_selection b = {.boxes = 2, .box_lo = lo, .box_hi = hi};
     switch (kind) {
     case 0:
         return weir_pattern_contiguous(3, 5, out);
@@ -113,9 +115,9 @@ static int construct(int kind, weir_pattern *const *made, weir_pattern **out)
     case 2:
         return weir_pattern_runs(3, (int64_t[]){9, 99, 999}, length, out);
     case 3:
-        return weir_pattern_section(&s, out);
+        return weir_pattern_section(&whole, &s, NULL, out);
     case 4:
-        return weir_pattern_boxes(&b, out);
+        return weir_pattern_boxes(&whole, &b, out);
     case 5:
         return weir_pattern_repeat(made[4], 3, 5000, out);
     case 6:

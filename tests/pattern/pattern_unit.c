@@ -64,9 +64,10 @@ static void test_boxes_join(void)
 {
     int64_t shape[] = {100, 100};
     int64_t lo[] = {0, 0, 10, 0, 0, 20}, hi[] = {10, 20, 50, 20, 50, 40};
-    weir_boxes b = {.dimensions = 2, .element = 8, .shape = shape, .count = 3, .lo = lo, .hi = hi};
+    weir_shape whole = {.dimensions = 2, .element = 8, .size = shape};
+    weir_selection b = {.boxes = 3, .box_lo = lo, .box_hi = hi};
     weir_pattern *p;
-    CHECK(!weir_pattern_boxes(&b, &p));
+    CHECK(!weir_pattern_boxes(&whole, &b, &p));
     check_same(p, strided(0, 50, 40 * 8, 800));
 }
 
@@ -74,9 +75,10 @@ static void test_enormous(void)
 {
     /* 10^12 runs, past 4 GiB, in a few hundred bytes */
     int64_t shape[] = {10000, 20000, 20000}, step[] = {1, 2, 2};
-    weir_section s = {.dimensions = 3, .element = 4, .shape = shape, .step = step};
+    weir_shape whole = {.dimensions = 3, .element = 4, .size = shape};
+    weir_selection s = {.step = step};
     weir_pattern *p;
-    CHECK(!weir_pattern_section(&s, &p));
+    CHECK(!weir_pattern_section(&whole, &s, NULL, &p));
     CHECK_EQUAL(weir_pattern_pieces(p), INT64_C(1000000000000));
     CHECK(weir_pattern_footprint(p) < 1024);
     wr_cursor c;
@@ -114,10 +116,11 @@ static void test_forever(void)
 static void test_reversed(void)
 {
     int64_t shape[] = {3, 4}, back[] = {-1, -1};
-    weir_section s = {.dimensions = 2, .element = 1, .shape = shape, .step = back};
+    weir_shape whole = {.dimensions = 2, .element = 1, .size = shape};
+    weir_selection s = {.step = back};
     weir_pattern *p;
     char array[] = "abcdefghijkl", reversed[13] = "";
-    CHECK(!weir_pattern_section(&s, &p));
+    CHECK(!weir_pattern_section(&whole, &s, NULL, &p));
     CHECK(!weir_pattern_pack(p, 0, 12, array, reversed));
     CHECK(!strcmp(reversed, "lkjihgfedcba"));
     weir_pattern_free(p);
@@ -129,7 +132,8 @@ static void test_bad_input(void)
     int64_t huge = INT64_C(1) << 62, shape[17] = {4, 4}, lo[] = {0, 0}, hi[] = {4, 5};
     int64_t step[] = {0, 1}, list[] = {0, 4}, count[] = {2, 0};
     const int64_t *index[] = {list, NULL};
-    weir_section s = {.dimensions = 2, .element = 4, .shape = shape, .lo = lo, .hi = hi};
+    weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+    weir_selection s = {.lo = lo, .hi = hi};
     CHECK_FAILS(weir_pattern_contiguous(0, -1, &p), WEIR_EINVAL, "run of -1");
     CHECK_FAILS(weir_pattern_contiguous(huge, 1, &p), WEIR_ERANGE, "2^62");
     CHECK_FAILS(weir_pattern_contiguous(huge - 2, 3, &p), WEIR_ERANGE, "2^62");
@@ -143,37 +147,48 @@ static void test_bad_input(void)
     CHECK_FAILS(weir_pattern_concat(1, (int64_t[]){INT64_MAX}, (const weir_pattern *[]){q}, &p),
                 WEIR_ERANGE, "pattern");
     CHECK_FAILS(weir_pattern_repeat(q, WEIR_FOREVER, INT64_MIN, &p), WEIR_ERANGE, "extent");
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL,
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL,
                 "takes index 4 in dimension 1, which has size 4");
     s.step = step;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "step 0 in dimension 0");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "step 0 in dimension 0");
     s.step = NULL;
     s.index = index;
     s.count = count;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "index 4 in dimension 0");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "index 4 in dimension 0");
     s.index = NULL;
-    s.order = (int[]){1, 1};
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "not a permutation");
-    s.order = NULL;
-    s.dimensions = 17;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "17 dimensions");
-    s.dimensions = 2;
+    whole.order = (int[]){1, 1};
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "not a permutation");
+    whole.order = NULL;
+    whole.dimensions = 17;
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "17 dimensions");
+    whole.dimensions = 2;
     shape[1] = huge;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_ERANGE, "2^62");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_ERANGE, "2^62");
     shape[1] = -4;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "size -4");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "size -4");
     shape[1] = 4;
     s.count = NULL;
     s.index = index;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "without its count in dimension 0");
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL,
+                "without its count in dimension 0");
     s.index = NULL;
-    s.shape = NULL;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "without a shape");
-    s.shape = shape;
-    s.element = 0;
-    CHECK_FAILS(weir_pattern_section(&s, &p), WEIR_EINVAL, "elements of 0 bytes");
-    weir_boxes b = {.dimensions = 2, .element = 4, .shape = shape, .count = 1, .lo = lo, .hi = hi};
-    CHECK_FAILS(weir_pattern_boxes(&b, &p), WEIR_EINVAL, "box 0: [0, 5) in dimension 1 of size 4");
+    whole.size = NULL;
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "without a size");
+    whole.size = shape;
+    whole.element = 0;
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "elements of 0 bytes");
+    whole.element = 4;
+    weir_selection b = {.boxes = 1, .box_lo = lo, .box_hi = hi};
+    CHECK_FAILS(weir_pattern_boxes(&whole, &b, &p), WEIR_EINVAL,
+                "box 0: [0, 5) in dimension 1 of size 4");
+    b.local = 1;
+    CHECK_FAILS(weir_pattern_boxes(&whole, &b, &p), WEIR_EINVAL, "local array");
+    CHECK_FAILS(weir_pattern_section(&whole, &b, NULL, &p), WEIR_EINVAL, "boxes");
+    weir_selection reserved = {.reserved = {0, 0, 0, 1}};
+    CHECK_FAILS(weir_pattern_section(&whole, &reserved, NULL, &p), WEIR_EINVAL, "weir_selection");
+    CHECK_FAILS(weir_pattern_boxes(&whole, &reserved, &p), WEIR_EINVAL, "weir_selection");
+    whole.reserved[0] = 1;
+    CHECK_FAILS(weir_pattern_section(&whole, &s, NULL, &p), WEIR_EINVAL, "weir_shape");
     CHECK(!p);
     weir_pattern_free(q);
 }
@@ -199,12 +214,13 @@ static void test_too_deep(void)
 static void test_failing_allocations(void)
 {
     int64_t shape[] = {20, 20}, lo[] = {0, 0, 5, 5}, hi[] = {9, 9, 15, 15};
-    weir_boxes b = {.dimensions = 2, .element = 4, .shape = shape, .count = 2, .lo = lo, .hi = hi};
+    weir_shape whole = {.dimensions = 2, .element = 4, .size = shape};
+    weir_selection b = {.boxes = 2, .box_lo = lo, .box_hi = hi};
     int code = WEIR_ENOMEM, failures = -1;
     for (; code; failures++) {
         weir_pattern *box = NULL, *twice = NULL, *one = NULL;
         wr_alloc_fail_after(failures + 1);
-        code = weir_pattern_boxes(&b, &box);
+        code = weir_pattern_boxes(&whole, &b, &box);
         if (!code)
             code = weir_pattern_repeat(box, 3, 2000, &twice);
         if (!code)

@@ -225,32 +225,23 @@ static modelled random_section(rng *r, bool forward)
     shuffle(r, g.dimensions, g.order);
     shuffle(r, g.dimensions, g.walk);
     strides_of(g.dimensions, g.shape, g.order, g.element, g.stride);
-    weir_section s = {.dimensions = g.dimensions,
-                      .element = g.element,
-                      .shape = g.shape,
-                      .lo = g.lo,
-                      .hi = g.hi,
-                      .step = g.step,
-                      .index = g.index,
-                      .count = g.count,
-                      .order = g.order,
-                      .walk = g.walk};
-    if (forward) {
-        s.walk = NULL;
+    weir_shape whole = {
+        .dimensions = g.dimensions, .element = g.element, .size = g.shape, .order = g.order};
+    weir_selection s = {.lo = g.lo, .hi = g.hi, .step = g.step, .index = g.index, .count = g.count};
+    if (forward)
         memcpy(g.walk, g.order, sizeof g.walk);
-    }
-    CHECK(!weir_pattern_section(&s, &m.pattern));
+    CHECK(!weir_pattern_section(&whole, &s, forward ? NULL : g.walk, &m.pattern));
     walk_axis(&g, &m, 0, 0);
     return m;
 }
 
-static bool in_boxes(const weir_boxes *b, const int64_t *at)
+static bool in_boxes(int dimensions, const weir_selection *b, const int64_t *at)
 {
-    for (int64_t i = 0; i < b->count; i++) {
+    for (int64_t i = 0; i < b->boxes; i++) {
         bool inside = true;
-        for (int d = 0; d < b->dimensions; d++)
-            inside = inside && at[d] >= b->lo[i * b->dimensions + d] &&
-                     at[d] < b->hi[i * b->dimensions + d];
+        for (int d = 0; d < dimensions; d++)
+            inside = inside && at[d] >= b->box_lo[i * dimensions + d] &&
+                     at[d] < b->box_hi[i * dimensions + d];
         if (inside)
             return true;
     }
@@ -262,29 +253,27 @@ static modelled random_boxes(rng *r)
     modelled m = empty_model();
     int order[3];
     int64_t shape[3], stride[3], lo[15], hi[15], at[3] = {0}, elements = 1;
-    weir_boxes b = {.dimensions = (int)rng_within(r, 0, 3),
-                    .element = rng_within(r, 1, 3),
-                    .shape = shape,
-                    .count = rarely_none(r, 5),
-                    .lo = lo,
-                    .hi = hi,
-                    .order = order};
-    for (int d = 0; d < b.dimensions; d++)
+    weir_shape whole = {.dimensions = (int)rng_within(r, 0, 3),
+                        .element = rng_within(r, 1, 3),
+                        .size = shape,
+                        .order = order};
+    weir_selection b = {.boxes = rarely_none(r, 5), .box_lo = lo, .box_hi = hi};
+    for (int d = 0; d < whole.dimensions; d++)
         elements *= shape[d] = rng_within(r, 1, 8);
-    for (int64_t i = 0; i < b.count * b.dimensions; i++) {
-        int64_t x = rng_within(r, 0, shape[i % b.dimensions]);
-        int64_t y = rng_within(r, 0, shape[i % b.dimensions]);
+    for (int64_t i = 0; i < b.boxes * whole.dimensions; i++) {
+        int64_t x = rng_within(r, 0, shape[i % whole.dimensions]);
+        int64_t y = rng_within(r, 0, shape[i % whole.dimensions]);
         lo[i] = x < y || rng_chance(r, 10) ? x : y;
         hi[i] = x < y ? y : x;
     }
-    shuffle(r, b.dimensions, order);
-    strides_of(b.dimensions, shape, order, b.element, stride);
-    CHECK(!weir_pattern_boxes(&b, &m.pattern));
+    shuffle(r, whole.dimensions, order);
+    strides_of(whole.dimensions, shape, order, whole.element, stride);
+    CHECK(!weir_pattern_boxes(&whole, &b, &m.pattern));
     for (int64_t e = 0; e < elements; e++) { /* elements in storage order */
-        for (int d = 0; d < b.dimensions; d++)
-            at[d] = e * b.element / stride[d] % shape[d];
-        if (in_boxes(&b, at))
-            add_run(&m, e * b.element, b.element);
+        for (int d = 0; d < whole.dimensions; d++)
+            at[d] = e * whole.element / stride[d] % shape[d];
+        if (in_boxes(whole.dimensions, &b, at))
+            add_run(&m, e * whole.element, whole.element);
     }
     return m;
 }

@@ -60,14 +60,12 @@ static const char *make_pattern(const options *o, int rank, weir_pattern **out)
         cli_section_parse(o->section, o->dimensions, o->array.size, rank, o->ranks, &s);
     if (problem)
         return problem;
-    weir_section section = {.dimensions = o->dimensions,
-                            .element = o->element,
-                            .shape = o->array.size,
-                            .lo = s.lo,
-                            .hi = s.hi,
-                            .step = s.step,
-                            .order = o->order};
-    return weir_pattern_section(&section, out) ? weir_error_last()->text : NULL;
+    const weir_shape array = {.dimensions = o->dimensions,
+                              .element = o->element,
+                              .size = o->array.size,
+                              .order = o->order};
+    const weir_selection selection = {.lo = s.lo, .hi = s.hi, .step = s.step};
+    return weir_pattern_section(&array, &selection, NULL, out) ? weir_error_last()->text : NULL;
 }
 
 /* A plan's text or picture, printed or written to `path`. */

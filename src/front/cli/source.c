@@ -85,15 +85,16 @@ int cli_source_read(const cli_source *s, const int64_t *lo, const int64_t *hi,
     cli_bracket_map(&s->bracket, lo, hi, &part);
     for (int d = 0, kept = 0; d < s->info->dimensions; d++)
         bytes[d] = (s->bracket.dropped[d] ? 1 : stride[kept++]) * weir_type_bytes(s->info->type);
-    weir_array_section section = {.lo = part.lo, .hi = part.hi, .step = part.step, .stride = bytes};
+    weir_selection selection = {.lo = part.lo, .hi = part.hi, .step = part.step};
+    const weir_layout layout = {.stride = bytes};
     if (s->bracket.list) {
         const int d = s->bracket.listed;
         index[d] = s->bracket.list + part.lo[d];
         count[d] = part.hi[d] - part.lo[d];
-        section.index = index;
-        section.count = count;
+        selection.index = index;
+        selection.count = count;
         part.lo[d] = 0;
         part.hi[d] = 1;
     }
-    return weir_array_read(s->array, &section, base, NULL);
+    return weir_array_read(s->array, &selection, &layout, base, NULL);
 }

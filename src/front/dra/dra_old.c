@@ -298,15 +298,14 @@ static int build_memory(int n, const wr_dra_box *box, const int64_t *stride, int
 static int build_file(const wr_dra_old *o, const wr_dra_box *within, const wr_dra_box *box,
                       weir_pattern **out)
 {
-    int64_t shape[WR_DRA_DIMENSIONS], lo[WR_DRA_DIMENSIONS], hi[WR_DRA_DIMENSIONS];
+    int64_t size[WR_DRA_DIMENSIONS], lo[WR_DRA_DIMENSIONS], hi[WR_DRA_DIMENSIONS];
     for (int i = 0; i < o->dimensions; i++) {
-        shape[i] = within->hi[i] - within->lo[i];
+        size[i] = within->hi[i] - within->lo[i];
         lo[i] = box->lo[i] - within->lo[i];
         hi[i] = box->hi[i] - within->lo[i];
     }
-    const weir_section section = {
-        .dimensions = o->dimensions, .element = o->element, .shape = shape, .lo = lo, .hi = hi};
-    return weir_pattern_section(&section, out);
+    const weir_shape array = {.dimensions = o->dimensions, .element = o->element, .size = size};
+    return weir_pattern_section(&array, &(weir_selection){.lo = lo, .hi = hi}, NULL, out);
 }
 
 /* A box that is wanted, and where it is in memory. */

@@ -149,19 +149,12 @@ static int start_boxes(wr_dra_request *r, const wr_dra_memory *m)
         memcpy(lo + (size_t)i * each, m->box[i].lo, each * sizeof *lo);
         memcpy(hi + (size_t)i * each, m->box[i].hi, each * sizeof *hi);
     }
-    weir_array_section section = {0};
-    if (m->boxes == 1) {
-        section.lo = lo;
-        section.hi = hi;
-        section.stride = m->stride;
-    } else {
-        section.boxes = m->boxes;
-        section.box_lo = lo;
-        section.box_hi = hi;
-    }
-    const weir_array_section *own = m->boxes ? &section : NULL;
-    return write ? weir_array_write_all(a->array, own, m->base, r->item)
-                 : weir_array_read_all(a->array, own, m->base, r->item);
+    const weir_selection box = {.lo = lo, .hi = hi};
+    const weir_selection several = {.boxes = m->boxes, .box_lo = lo, .box_hi = hi};
+    const weir_selection *own = m->boxes == 1 ? &box : m->boxes ? &several : NULL;
+    const weir_layout layout = {.stride = m->boxes == 1 ? m->stride : NULL};
+    return write ? weir_array_write_all(a->array, own, &layout, m->base, r->item)
+                 : weir_array_read_all(a->array, own, &layout, m->base, r->item);
 }
 
 /* This rank's block of the section, as a box of the disk's and strides of memory. */
@@ -228,16 +221,15 @@ static void find_share(const wr_dra_request *r, share *s)
 /* A dense box to or from one whose dimensions are reversed. */
 static int reverse(int n, const wr_dra_box *box, int64_t element, void *from, void *to)
 {
-    int64_t shape[WR_DRA_DIMENSIONS];
+    int64_t size[WR_DRA_DIMENSIONS];
     int walk[WR_DRA_DIMENSIONS];
     weir_pattern *reversed = NULL, *dense = NULL;
     for (int i = 0; i < n; i++) {
-        shape[i] = extent(box, i);
+        size[i] = extent(box, i);
         walk[i] = n - 1 - i;
     }
-    const weir_section section = {
-        .dimensions = n, .element = element, .shape = shape, .walk = walk};
-    int code = weir_pattern_section(&section, &reversed);
+    const weir_shape array = {.dimensions = n, .element = element, .size = size};
+    int code = weir_pattern_section(&array, &(weir_selection){0}, walk, &reversed);
     if (!code)
         code = weir_pattern_contiguous(0, wr_dra_count(n, box) * element, &dense);
     if (!code)
