@@ -21,7 +21,8 @@ static weir_array *create(const char *name, int grid_rows, int grid_columns, int
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS, COLUMNS}};
     weir_array *array;
     info.members = grid_rows * grid_columns;
-    info.distribution = (weir_distribution){{grid_rows, grid_columns}, {block, block}};
+    info.distribution =
+        (weir_distribution){.grid = {grid_rows, grid_columns}, .block = {block, block}};
     stop_if(weir_array_create(MPI_COMM_WORLD, name, &info, &replace, NULL, &array));
     return array;
 }

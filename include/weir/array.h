@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* As a file: several threads may make [local] calls at a time, one at a time [collective] ones. */
 typedef struct weir_array weir_array;
 
 /* --- distributions --- */
@@ -25,6 +26,7 @@ typedef struct weir_distribution {
     int64_t
         block[WEIR_MAX_DIMENSIONS]; /* so many indices at a time, round-robin (1: cyclic); 0: one
                                            block each, as large as the first */
+    int64_t reserved[4];            /* 0 */
 } weir_distribution;
 
 /* A grid for so many ranks, as square as they allow; dimensions in which grid is not 0 keep that.
@@ -55,6 +57,7 @@ typedef struct weir_array_info {
     weir_distribution distribution; /* of these */
     int64_t bytes;                  /* of the data; not looked at when creating, like the next */
     int swapped;                    /* 1: the file has the other byte order */
+    int64_t reserved[4];            /* 0 */
 } weir_array_info;
 
 /* For a new array; all-zero is fine. */
@@ -66,6 +69,7 @@ typedef struct weir_array_options {
     const char *const *disk; /* folders, relative to the array's; of a set that is replaced, only
                                 what is in its folder or on these disks is removed */
     const int *map;          /* and for each local array its disk; NULL: round-robin */
+    int64_t reserved[4];     /* 0 */
 } weir_array_options;
 
 /* weir_array_create and weir_array_open are in weir.h, because they take a communicator. */
@@ -162,6 +166,7 @@ typedef struct weir_shift {
     int dimension;
     int64_t count;
     int wrap;
+    int64_t reserved[4]; /* 0 */
 } weir_shift;
 
 /* Dense by rows; shape[] is set to what there is. At most count slices as large as the largest
@@ -181,7 +186,7 @@ WEIR_API int weir_disk_map(int disks, int members, int blocks, int *map);
  *
  * A loop does not wait for other ranks, unless it is `together`: before a next one reads what they
  * write, there must be a barrier. Memory: an input has one buffer more than are read ahead, and at
- * least 2, an output one more than are written behind. */
+ * least 2, an output one more than are written behind. One thread at a time may use a loop. */
 typedef struct weir_slabs weir_slabs;
 
 typedef struct weir_slabs_options {
@@ -195,6 +200,7 @@ typedef struct weir_slabs_options {
     int together; /* 1: by collective calls; then all ranks call next until it says 0 */
     void (*progress)(void *user, int64_t done, int64_t all); /* NULL, or told after each slab: */
     void *user;                                              /* elements of this rank */
+    int64_t reserved[4];                                     /* 0 */
 } weir_slabs_options;
 
 enum { WEIR_MAX_SLAB_ARRAYS = 16 };
@@ -207,6 +213,7 @@ typedef struct weir_slab {
     int64_t in_stride[WEIR_MAX_DIMENSIONS], out_stride[WEIR_MAX_DIMENSIONS];
     const void *in[WEIR_MAX_SLAB_ARRAYS];
     void *out[WEIR_MAX_SLAB_ARRAYS]; /* to be filled before the next call */
+    int64_t reserved[4];             /* 0 */
 } weir_slab;
 
 /* Starts reading. WEIR_EBUDGET, naming what would do, if memory does not suffice for slabs of one

@@ -42,6 +42,7 @@ typedef struct weir_error {
     int64_t offset;             /* file offset concerned, or -1 */
     char file[WEIR_ERROR_FILE]; /* path, its head replaced by "..." if too long, or "" */
     char text[WEIR_ERROR_TEXT]; /* one line, without file, offset, errno and rank */
+    int64_t reserved[4];        /* 0 */
 } weir_error;
 
 /* One short sentence for a code; "unknown error" for any other number. [local] */

@@ -18,6 +18,8 @@
 extern "C" {
 #endif
 
+/* Several threads may make [local] calls on a file at a time, also beside a [collective] one; those
+ * are made by one thread at a time, because their order must be the same on all ranks. */
 typedef struct weir_file weir_file;
 
 enum weir_mode {
@@ -41,7 +43,7 @@ WEIR_API int weir_file_remove(const char *path);
  * for their errors. The file is not used after it, whatever it returns. [collective] */
 WEIR_API int weir_file_close(weir_file *file);
 
-/* An access under way: see below. */
+/* An access under way. Any thread may wait for it, but one thread at a time may use a request. */
 typedef struct weir_request weir_request;
 
 /* Moves data between the file and memory.
@@ -92,7 +94,7 @@ WEIR_API int weir_request_wait_all(int number, weir_request **requests, int64_t 
 WEIR_API int weir_file_set_atomic(weir_file *file, int atomic);
 
 /* [local] */
-WEIR_API int weir_file_get_atomic(weir_file *file, int *atomic);
+WEIR_API int weir_file_get_atomic(const weir_file *file, int *atomic);
 
 /* [local] */
 WEIR_API int weir_file_get_size(weir_file *file, int64_t *size);

@@ -29,6 +29,7 @@ typedef struct weir_estimate {
     int64_t memory;        /* bytes of buffers, of a rank */
     char how[160];         /* a line about what is in memory at a time, and how many steps that
                               makes; cut, with dots at its end, where there is more to say */
+    int64_t reserved[4];   /* 0 */
 } weir_estimate;
 
 /* How an operator works; all-zero is fine, and the same as NULL. */
@@ -41,6 +42,7 @@ typedef struct weir_work {
     void *user;                                              /* handed on; may be NULL */
     weir_estimate *estimate; /* not NULL: this is filled, and nothing is done; errors of arguments
                                 and memory are the same */
+    int64_t reserved[4];     /* 0 */
 } weir_work;
 
 /* to[i0, i1, ...] = from[j0, j1, ...] with j[axes[d]] = i[d], as in NumPy; axes NULL: dimensions in
@@ -68,12 +70,13 @@ WEIR_API int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, in
  * columns are fixed: each element becomes the sum of its northern, southern, western and eastern
  * neighbours, added in this order, divided by 4. So results do not depend on ranks and memory. */
 typedef struct weir_relaxation {
-    int iterations;   /* at most; 0: as many as the tolerance needs */
-    double tolerance; /* ends when no element changes by more; 0: never. A change that is not a
+    int iterations;      /* at most; 0: as many as the tolerance needs */
+    double tolerance;    /* ends when no element changes by more; 0: never. A change that is not a
                          number is infinite; WEIR_ERANGE if it stays so and iterations is 0 */
-    int exchange;     /* 1: boundaries that a neighbour has in memory come from there */
-    int done;         /* set: iterations made */
-    double residual;  /* set: largest change in the last of them */
+    int exchange;        /* 1: boundaries that a neighbour has in memory come from there */
+    int done;            /* set: iterations made */
+    double residual;     /* set: largest change in the last of them */
+    int64_t reserved[4]; /* 0 */
 } weir_relaxation;
 
 /* Results alternate between the two arrays, of type and shape of `from`; *last is set to the one
@@ -95,6 +98,7 @@ typedef struct weir_statistics {
     int64_t count, nans;   /* elements; of these, not a number, which do not count below */
     double min, max, mean; /* 0 if there is nothing; -0 counts as 0 */
     double deviation;      /* standard, of the population; not a number if one is infinite */
+    int64_t reserved[4];   /* 0 */
 } weir_statistics;
 
 /* Of any type but complex (WEIR_EINVAL), and in doubles: of i8 and u8 beyond 2^53 these, also min

@@ -5,7 +5,7 @@
  * them; data position k is the k-th of them. Offsets are relative to the start of a file or to an
  * address in memory, and may be negative in memory.
  *
- * A pattern never changes once built, so threads may share it. A pattern that is ordered (the
+ * A pattern that is ordered (the
  * starts and the ends of its runs never decrease) can describe file access; one that is also
  * disjoint (and no byte comes twice) can be written.
  *
@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* Never changes once built: any number of threads may use it. */
 typedef struct weir_pattern weir_pattern;
 
 enum { WEIR_MAX_DIMENSIONS = 16 };

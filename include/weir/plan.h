@@ -21,9 +21,11 @@ typedef struct weir_plan_request {
     int realm_count; /* realms of the caller's own, as for weir_file_set_realms */
     const weir_pattern *const *realms;
     int64_t realm_period;
-    const char *hints; /* NAME=VALUE;..., as for weir_file_open; the environment is stronger */
+    const char *hints;   /* NAME=VALUE;..., as for weir_file_open; the environment is stronger */
+    int64_t reserved[4]; /* 0 */
 } weir_plan_request;
 
+/* Never changes once made: any number of threads may use it. */
 typedef struct weir_plan weir_plan;
 
 /* Borrows patterns and realms until the plan is freed. WEIR_EINVAL if a pattern is not ordered, or,

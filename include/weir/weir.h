@@ -2,7 +2,12 @@
  *
  * Every function says who calls it: [collective] all ranks of the communicator, in the same order;
  * [local] any rank for itself, without communication. Pointers may be NULL only where it says so.
- */
+ *
+ * What threads may do with a handle is said at its type; functions without a handle may be called by
+ * any thread. That several threads are in the library at a time takes MPI_THREAD_MULTIPLE.
+ *
+ * Structs of arguments can grow: what is `reserved` must be 0 (WEIR_EINVAL), as it is in one that is
+ * initialised, and in those that the library fills it is 0 until it means something. */
 #ifndef WEIR_H
 #define WEIR_H
 
@@ -15,14 +20,13 @@
 #include "weir/pattern.h"
 #include "weir/plan.h"
 #include "weir/type.h"
+#include "weir/version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define WEIR_VERSION "0.1.0"
-
-/* Version and MPI flavour of the library in use, such as "0.1.0 openmpi". [local] */
+/* Version and MPI flavour of the library in use, such as "0.2.0 openmpi". [local] */
 WEIR_API const char *weir_version(void);
 
 /* Opens a file on all ranks of `comm`, which must stay until the file is closed. `path` must

@@ -385,6 +385,12 @@ static int raise_array(weir_array *a, const char *hints, const void *element)
     return wr_channel_agree(&a->world->channel, fill(a, element));
 }
 
+static int check_reserves(const weir_array_info *info, const weir_array_options *o)
+{
+    int code = wr_check_reserved(info->reserved, "weir_array_info");
+    return code ? code : wr_check_reserved(o->reserved, "weir_array_options");
+}
+
 int wr_array_create(wr_world *world, const char *path, const weir_array_info *info,
                     const weir_array_options *options, const char *hints, weir_array **out)
 {
@@ -392,7 +398,9 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     const weir_array_options *o = options ? options : &none;
     wr_description d = {0};
     weir_array *a = new_array(world, path);
-    int code = a ? describe(info, &d) : WEIR_ENOMEM;
+    int code = a ? check_reserves(info, o) : WEIR_ENOMEM;
+    if (!code)
+        code = describe(info, &d);
     if (!code && info->members)
         code = describe_set(info, o, &d, &a->set);
     code = agree_on_info(world, &d, info, o, code);

@@ -88,7 +88,7 @@ static int member_path(const char *folder, const wr_set *set, int m, char *out, 
 /* What it holds; `what` is the whole set's but for shape and bytes. */
 static void member_describe(const wr_set *set, int m, wr_description *what)
 {
-    weir_distribution d = {{0}, {0}};
+    weir_distribution d = {0};
     *what = set->whole;
     memcpy(d.grid, set->grid, sizeof d.grid);
     memcpy(d.block, set->block, sizeof d.block);

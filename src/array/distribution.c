@@ -17,7 +17,7 @@ int wr_distribution_check(const weir_distribution *d, int dimensions, int most, 
             return wr_fail(WEIR_EINVAL, "distribution: the grid has more than %d ranks", most);
     }
     *ranks = (int)product;
-    return 0;
+    return wr_check_reserved(d->reserved, "weir_distribution");
 }
 
 int64_t wr_distribution_block(const weir_distribution *d, int dimension, int64_t n)

@@ -73,6 +73,8 @@ static int check(const weir_array *array, const weir_shift *s, const weir_distri
     if (s->dimension < 0 || s->dimension >= array->info.dimensions || s->count == 0)
         return wr_fail(WEIR_EINVAL, "a shift by %lld in dimension %d of %d", (long long)s->count,
                        s->dimension, array->info.dimensions);
+    if (wr_check_reserved(s->reserved, "weir_shift"))
+        return WEIR_EINVAL;
     return wr_distribution_check(d, array->info.dimensions, wr_array_transport(array)->size, ranks);
 }
 

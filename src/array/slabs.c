@@ -274,6 +274,8 @@ static int check_arrays(const weir_slabs_options *o)
     if (o->memory < 0 || o->besides < 0)
         return wr_fail(WEIR_EINVAL, "a slab loop with %lld bytes of memory, %lld besides",
                        (long long)o->memory, (long long)o->besides);
+    if (wr_check_reserved(o->reserved, "weir_slabs_options"))
+        return WEIR_EINVAL;
     for (int i = 0; i < o->inputs + o->outputs; i++) {
         const weir_array *a = i < o->inputs ? o->input[i] : o->output[i - o->inputs];
         int code = wr_array_check_pair(lead, a);

@@ -512,7 +512,7 @@ int weir_file_set_atomic(weir_file *file, int atomic)
     return code;
 }
 
-int weir_file_get_atomic(weir_file *file, int *atomic)
+int weir_file_get_atomic(const weir_file *file, int *atomic)
 {
     int code = check_alive(file);
     if (!code)

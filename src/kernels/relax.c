@@ -241,6 +241,8 @@ static int check(const solver *s)
     const weir_relaxation *r = s->relaxation;
     int code = wr_work_check(&s->work);
     if (!code)
+        code = wr_check_reserved(r->reserved, "weir_relaxation");
+    if (!code)
         code = wr_array_check_pair(s->from, s->to[0]);
     if (!code)
         code = wr_array_check_pair(s->from, s->to[1]);

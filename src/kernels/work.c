@@ -17,7 +17,7 @@ int wr_work_check(const weir_work *work)
 {
     if (work->memory < 0)
         return wr_fail(WEIR_EINVAL, "a budget of %lld bytes of memory", (long long)work->memory);
-    return 0;
+    return wr_check_reserved(work->reserved, "weir_work");
 }
 
 static wr_move how_to(const weir_work *work, enum wr_direction direction)

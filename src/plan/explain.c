@@ -74,7 +74,7 @@ static int check_request(const weir_plan_request *r)
         if (p && r->write && !weir_pattern_is_disjoint(p))
             return wr_fail(WEIR_EINVAL, "plan: the pattern of rank %d has a byte twice", i);
     }
-    return 0;
+    return wr_check_reserved(r->reserved, "weir_plan_request");
 }
 
 static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *wanted)

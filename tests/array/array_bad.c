@@ -10,6 +10,8 @@
 #include "array/array.h"
 #include "naive_array.h"
 #include "transport/local.h"
+#include "weir/kernels.h"
+#include "weir/plan.h"
 
 enum { RANKS = 3, ROWS = 6, COLUMNS = 5 };
 
@@ -294,6 +296,46 @@ static void refuse_sections(weir_array *a)
                 WEIR_EINVAL, "twice");
 }
 
+/* What later versions may give a meaning to must be 0 now, in whatever struct. */
+static void refuse_reserves(wr_world *w, weir_array *a)
+{
+    weir_array *none = NULL;
+    weir_array_info info = plain_info(0), odd_info = info, odd_set = info;
+    weir_array_options odd_options = {.reserved = {1}};
+    weir_distribution odd_distribution = {.reserved = {0, 1}};
+    weir_selection whole = {0};
+    double memory[ROWS * COLUMNS];
+    int64_t shape[2];
+    weir_slabs *slabs = NULL;
+    odd_info.reserved[3] = odd_set.distribution.reserved[2] = -1;
+    odd_set.members = 1;
+    CHECK_FAILS(wr_array_create(w, "none", &odd_info, NULL, NULL, &none), WEIR_EINVAL,
+                "reserve of a weir_array_info");
+    CHECK_FAILS(wr_array_create(w, "none", &odd_set, NULL, NULL, &none), WEIR_EINVAL,
+                "reserve of a weir_distribution");
+    CHECK_FAILS(wr_array_create(w, "none", &info, &odd_options, NULL, &none), WEIR_EINVAL,
+                "reserve of a weir_array_options");
+    CHECK_FAILS(weir_array_read_distributed(a, &odd_distribution, NULL, memory), WEIR_EINVAL,
+                "reserve of a weir_distribution");
+    CHECK_FAILS(weir_array_read_reuse(a, &whole, NULL, memory, &(weir_held){.reserved = {1}}),
+                WEIR_EINVAL, "reserve of a weir_held");
+    weir_shift shift = {.distribution = &info.distribution, .count = 1, .reserved = {1}};
+    CHECK_FAILS(weir_array_shift(a, &shift, memory, shape), WEIR_EINVAL, "weir_shift");
+    weir_slabs_options loop = {.inputs = 1, .input = &a, .reserved = {1}};
+    CHECK_FAILS(weir_slabs_begin(&loop, &slabs), WEIR_EINVAL, "weir_slabs_options");
+    CHECK_FAILS(weir_array_fill(a, memory, &(weir_work){.reserved = {1}}), WEIR_EINVAL,
+                "weir_work");
+    weir_relaxation relaxation = {.iterations = 1, .reserved = {1}};
+    weir_array *const to[] = {a, a};
+    int last;
+    CHECK_FAILS(weir_array_relax(a, to, &relaxation, NULL, &last), WEIR_EINVAL, "weir_relaxation");
+    weir_plan *plan = NULL;
+    weir_plan_request request = {
+        .ranks = 1, .patterns = (const weir_pattern *[]){NULL}, .reserved = {1}};
+    CHECK_FAILS(weir_plan_new(&request, &plan), WEIR_EINVAL, "weir_plan_request");
+    CHECK(!none && !slabs && !plan);
+}
+
 static int bad_section(void *user, int rank, weir_selection *out)
 {
     out->lo = user;
@@ -314,6 +356,7 @@ static void sections_body(wr_transport *t, void *user)
     CHECK(!wr_world_open(t, &tunables, &w));
     CHECK(!wr_array_create(w, in_folder("array"), &info, NULL, "", &a));
     refuse_sections(a);
+    refuse_reserves(w, a);
     CHECK_FAILS(weir_array_write_distributed(a, &large, NULL, memory), WEIR_EINVAL, "grid");
     CHECK_FAILS(weir_array_read_distributed(a, &strange, NULL, memory), WEIR_EINVAL, "grid");
     CHECK_FAILS(weir_array_write_by(a, bad_section, low, NULL, memory), WEIR_EINVAL, "index -1");

@@ -13,10 +13,26 @@ gcc -o "$work/section" "$source/examples/strided_section.c" $(pkg-config --cflag
     -Wl,-rpath,"$(pkg-config --variable=libdir "weir-$mpi")"
 "$work/section" >/dev/null
 
+# The name that programs ask for, and the versions that CMake takes for one that fits, change with
+# the minor version while the major one is 0.
+number() { sed -n "s/#define WEIR_VERSION_$1 //p" "$work/prefix/include/weir/version.h"; }
+major=$(number MAJOR) minor=$(number MINOR)
+[ "$(pkg-config --modversion "weir-$mpi")" = "$major.$minor.$(number PATCH)" ]
+[ "$major" -gt 0 ] || major="0.$minor"
+readelf -d "$work/section" | grep -q "\[libweir_$mpi.so.$major\]" || { readelf -d "$work/section"; exit 1; }
+
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.20)
 project(user C)
+find_package(weir-$mpi $major QUIET)
+if(NOT weir-${mpi}_FOUND)
+  message(FATAL_ERROR "weir $major is not found")
+endif()
+find_package(weir-$mpi 0.$((minor - 1)) QUIET)
+if(weir-${mpi}_FOUND)
+  message(FATAL_ERROR "weir 0.$((minor - 1)) is found")
+endif()
 find_package(weir-$mpi REQUIRED)
 add_executable(section "$source/examples/strided_section.c")
 target_link_libraries(section PRIVATE weir::$mpi)

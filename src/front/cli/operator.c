@@ -77,7 +77,7 @@ static int make_outputs(running *r)
         in[i] = weir_array_get_info(r->arrays.in[i]);
     weir_array_info info = *weir_array_get_info(r->arrays.in[0]);
     info.members = 0;
-    info.distribution = (weir_distribution){{0}, {0}};
+    info.distribution = (weir_distribution){0};
     const char *problem = r->op->describe ? r->op->describe(r->options, in, &info) : NULL;
     int status = problem ? cli_usage(r->argv[0], problem) : 0;
     for (; r->made < r->op->outputs && !status; r->made += !status)

@@ -17,7 +17,7 @@ const char *cli_target_deal(const cli_target *target, weir_array_info *info)
     const cli_sizes *grid = &target->grid, *block = &target->block;
     int64_t members = 1;
     info->members = 0;
-    info->distribution = (weir_distribution){{0}, {0}};
+    info->distribution = (weir_distribution){0};
     if (!grid->given)
         return block->given || target->disks ? "--block and --disks need --grid" : NULL;
     if (grid->count != info->dimensions || (block->given && block->count != grid->count))
