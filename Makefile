@@ -4,6 +4,7 @@
 # make lint                  style, warnings, rooms, symbols, packages
 # make bench                 figures; QUICK=1, SUITE=name
 # make docs                  rewrite the generated documents
+# make abi                   at a release: note its interface, which lint compares with
 # make install PREFIX=...    /usr/local unless told
 # make help                  this
 MPI ?= openmpi
@@ -19,7 +20,7 @@ ifeq ($(filter openmpi mpich,$(MPI)),)
 $(error MPI is "$(MPI)"; it must be openmpi or mpich)
 endif
 
-.PHONY: all setup demo test test-long sanitized lint bench docs install clean help
+.PHONY: all setup demo test test-long sanitized lint bench docs abi install clean help
 all: setup
 	@$(call build,$(MPI))
 
@@ -69,6 +70,9 @@ bench: all
 
 docs: all
 	@$(BUILD)/tools/tunables_doc >docs/tunables.md
+
+abi:
+	@tools/lint/abi.py --renew
 
 install: all
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

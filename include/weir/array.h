@@ -3,7 +3,8 @@
  * An array has a type, up to WEIR_MAX_DIMENSIONS dimensions, and is stored by rows (the last
  * dimension is the fastest) or by columns (the first is). What is read or written of it is a
  * selection (pattern.h), how that lies in memory a layout. Errors and requests are those of file.h:
- * collective calls return the same code on every rank. Reading past what a file holds is an error here: an array that is cut short is damaged. */
+ * collective calls return the same code on every rank. Reading past what a file holds is an error
+ * here: an array that is cut short is damaged. */
 #ifndef WEIR_ARRAY_H
 #define WEIR_ARRAY_H
 
@@ -98,8 +99,8 @@ WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
 
 /* --- reading and writing --- */
 
-/* How elements lie in memory, from `base` on. All-zero, or NULL: one after the other, by rows, in the
- * array's type. Boxes lie one after the other, each of them so. */
+/* How elements lie in memory, from `base` on. All-zero, or NULL: one after the other, by rows, in
+ * the array's type. Boxes lie one after the other, each of them so. */
 typedef struct weir_layout {
     const int64_t *stride; /* bytes from index to index taken, by dimension; NULL: dense, */
     const int *order;      /* slowest dimension first; NULL: by rows */
@@ -110,8 +111,8 @@ typedef struct weir_layout {
 /* What is selected, between the array and memory. NULL for the selection: this rank has nothing to
  * do. To be written, indices must not repeat, nor boxes overlap. `request` as in file.h: NULL, or
  * the access goes on in the background; selection and layout are the caller's again at once, `base`
- * when the request is over. Where elements are converted, and writing those of a file with the other
- * byte order, this takes as much memory again as what is selected. [collective] */
+ * when the request is over. Where elements are converted, and writing those of a file with the
+ * other byte order, this takes as much memory again as what is selected. [collective] */
 WEIR_API int weir_array_read_all(weir_array *array, const weir_selection *selection,
                                  const weir_layout *layout, void *base, weir_request **request);
 WEIR_API int weir_array_write_all(weir_array *array, const weir_selection *selection,

@@ -51,13 +51,13 @@ typedef struct weir_request weir_request;
  * request NULL: the call blocks, and *count, unless count is NULL, is set.
  *
  * Otherwise it returns without waiting for another rank, and the access goes on while the caller
- * computes, as the tunable `overlap` says; count is not looked at. `base` is the library's until the
- * request is over; the patterns are the caller's again at once. Of collective ones, each rank starts
- * the same in the same order on each file, all in this form; different files do not matter to each
- * other, and requests can be waited for in any order. What goes wrong on any rank is returned by
- * weir_request_wait or _test on every rank, and by nothing else. Where rounds are by messages a
- * program without MPI_THREAD_MULTIPLE gets on only within calls of the library: docs/overlap.md. A
- * call that returns an error itself sets *request to NULL.
+ * computes, as the tunable `overlap` says; count is not looked at. `base` is the library's until
+ * the request is over; the patterns are the caller's again at once. Of collective ones, each rank
+ * starts the same in the same order on each file, all in this form; different files do not matter
+ * to each other, and requests can be waited for in any order. What goes wrong on any rank is
+ * returned by weir_request_wait or _test on every rank, and by nothing else. Where rounds are by
+ * messages a program without MPI_THREAD_MULTIPLE gets on only within calls of the library:
+ * docs/overlap.md. A call that returns an error itself sets *request to NULL.
  *
  * WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if `where` is not ordered,
  * reaches below 0 or, for writing, has a byte twice. [collective] */

@@ -3,11 +3,12 @@
  * Every function says who calls it: [collective] all ranks of the communicator, in the same order;
  * [local] any rank for itself, without communication. Pointers may be NULL only where it says so.
  *
- * What threads may do with a handle is said at its type; functions without a handle may be called by
- * any thread. That several threads are in the library at a time takes MPI_THREAD_MULTIPLE.
+ * What threads may do with a handle is said at its type. Without a handle any thread may make
+ * [local] calls, and one thread at a time those on a communicator. That several threads are in the
+ * library at a time takes MPI_THREAD_MULTIPLE.
  *
- * Structs of arguments can grow: what is `reserved` must be 0 (WEIR_EINVAL), as it is in one that is
- * initialised, and in those that the library fills it is 0 until it means something. */
+ * Structs of arguments can grow: what is `reserved` must be 0 (WEIR_EINVAL), as it is in one that
+ * is initialised, and in those that the library fills it is 0 until it means something. */
 #ifndef WEIR_H
 #define WEIR_H
 
