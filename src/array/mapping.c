@@ -187,10 +187,12 @@ wr_body wr_array_member(const weir_array *array, int m)
 
 int wr_selection_body(const weir_array *array, const weir_selection *s, wr_body *out)
 {
+    *out = array->body;
     if (s->local < 0 || s->local > array->info.members)
         return wr_fail(WEIR_EINVAL, "local array %d of an array that has %d", s->local - 1,
                        array->info.members);
-    *out = s->local ? wr_array_member(array, s->local - 1) : array->body;
+    if (s->local)
+        *out = wr_array_member(array, s->local - 1);
     return 0;
 }
 
