@@ -1,7 +1,8 @@
 # make [MPI=openmpi|mpich]   build into build/$(MPI)
+# make setup [GOAL ...]      install the packages that these goals need; nothing else installs any
 # make demo                  see it work
-# make test, test-long       tests; all combinations instead of a sample
-# make lint                  style, warnings, rooms, symbols, packages
+# make test, test-long       tests; all combinations and numbers of ranks instead of a sample
+# make lint                  style, warnings, rooms, symbols, budget of the tests, packages
 # make bench                 figures; QUICK=1, SUITE=name
 # make docs                  rewrite the generated documents
 # make abi                   at a release: note its interface, which lint compares with
@@ -14,20 +15,24 @@ RUN_openmpi := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.
     --oversubscribe --bind-to none -n
 RUN_mpich := mpiexec.mpich -n
 MPIRUN := $(RUN_$(MPI))
-CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
+CORES := $(shell nproc)
+# Most of a test of MPI goes by while its ranks start and wait: twice as many ranks as cores.
+CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell expr 2 \* $(CORES))
+WHICH := -L push
+LIMIT := 180
 
 ifeq ($(filter openmpi mpich,$(MPI)),)
 $(error MPI is "$(MPI)"; it must be openmpi or mpich)
 endif
 
-.PHONY: all setup demo test test-long sanitized lint bench docs abi install clean help
-all: setup
-	@$(call build,$(MPI))
+.PHONY: all packages setup demo test test-long sanitized lint bench docs abi install clean help
+all: packages
+	@$(call configure,$(MPI))
+	@cmake --build $(BUILD)
 
-define build
+define configure
 mkdir -p build && \
-{ cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; } && \
-cmake --build build/$(1)
+{ cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; }
 endef
 
 # Groups of packages.txt: what all goals of this run need together.
@@ -39,29 +44,40 @@ ifneq ($(filter lint,$(MAKECMDGOALS)),)
 PACKAGES += lint
 endif
 
-setup:
-	@tools/setup $(sort $(PACKAGES))
+packages:
+	@tools/setup $(if $(filter setup,$(MAKECMDGOALS)),,--check) $(sort $(PACKAGES))
 
-demo: all
-	@$(BUILD)/bin/weir doctor $(BUILD)
-	@$(BUILD)/tools/demo $(BUILD)/demo.bin
-	@$(MPIRUN) 4 $(BUILD)/tools/demo_array $(BUILD)/demo.npy
-	@$(MPIRUN) 2 $(BUILD)/tools/demo_operators $(BUILD)
-	@$(BUILD)/examples/strided_section
+setup: packages
 
-sanitized: setup
-	@$(call build,asan)
-	@$(call build,tsan)
-	$(CTEST) --test-dir build/asan -L 'unit|model|fault|fuzz'
-	$(CTEST) --test-dir build/tsan -L threads
+# On a terminal ninja keeps its progress to one line.
+demo: packages
+	@echo "demo: building the library, half a minute on two cores"
+	@$(call configure,$(MPI))
+	@if [ -t 1 ]; then NINJA_STATUS='demo: %f of %t ' cmake --build $(BUILD) --target weir_command demo; \
+	else cmake --build $(BUILD) --target weir_command demo >build/demo.log || { cat build/demo.log; exit 1; }; fi
+	@$(MPIRUN) 4 $(BUILD)/tools/demo $(BUILD)/demo.npy
+	@$(BUILD)/bin/weir plan --array 4096,16,256 --section '[:, :, 64p:64p+64]' --ranks 4 \
+	    --svg $(BUILD)/demo.svg | sed -n 's/^plan: /  plan   /p'
+	@echo "  picture of the plan: $(BUILD)/demo.svg"
+
+sanitized: packages
+	@$(call configure,asan)
+	@cmake --build build/asan --target sanitized_tests
+	@$(call configure,tsan)
+	@cmake --build build/tsan --target sanitized_tests
+	$(CTEST) --timeout $(LIMIT) --test-dir build/asan -L push --output-junit times.xml
+	$(CTEST) --timeout $(LIMIT) --test-dir build/tsan -L push --output-junit times.xml
 
 test: all sanitized
-	$(CTEST) --test-dir $(BUILD)
+	$(CTEST) --timeout $(LIMIT) --test-dir $(BUILD) $(WHICH) --output-junit times.xml
+	@tools/slowest.py $(BUILD)/times.xml build/asan/times.xml build/tsan/times.xml
 
 test-long: export WEIR_TEST_LONG = 1
+test-long: WHICH :=
+test-long: LIMIT := 3600
 test-long: test
 
-lint: setup
+lint: packages
 	@tools/lint/run
 
 bench: all

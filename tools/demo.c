@@ -1,102 +1,134 @@
-/* make demo: a strided section of a file, written and read back through each storage backend. */
+/* make demo: an array many times larger than the memory it is made in, of which each rank reads and
+ * writes a part in short pieces: one call a piece, and all ranks together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <weir/weir.h>
 
-#include "pattern/cursor.h"
-#include "storage/storage.h"
+/* Rank p of P has LAST / P elements of every run of LAST. */
+enum { ROWS = 4096, COLUMNS = 16, LAST = 256, MEMORY = 8 << 20, TRIES = 3 };
 
-/* A 2048 x 2048 array of 8 bytes; 1024 elements out of every second row. */
-enum { N = 2048, FROM = 512, TO = 1536, STEP = 2 };
+static int rank, ranks;
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int fail(const char *what)
+static void stop_if(int code)
 {
     char text[600];
+    if (!code)
+        return;
     weir_error_format(weir_error_last(), text, sizeof text);
-    fprintf(stderr, "demo: %s: %s\n", what, text);
-    return 1;
+    fprintf(stderr, "demo: rank %d: %s\n", rank, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Moves the pattern's data between the file and `memory`, one transfer a batch; MB/s or -1. */
-static double move(wr_storage *s, const weir_pattern *p, enum wr_direction direction, char *memory)
+static double value(int64_t i, int64_t j, int64_t k)
 {
-    wr_cursor c;
-    double start = seconds();
-    wr_cursor_init(&c, p);
-    for (wr_batch b; wr_cursor_next(&c, INT64_MAX, &b);) {
-        wr_transfer t = {.direction = direction,
-                         .offset = b.offset,
-                         .run = b.run,
-                         .count = b.count,
-                         .stride = b.stride,
-                         .memory = memory + b.data,
-                         .memory_stride = b.run};
-        if (wr_storage_run(s, &t))
-            return -1;
+    return (double)((i * COLUMNS + j) * LAST + k);
+}
+
+static void fill_slab(const weir_slab *s)
+{
+    double *out = s->out[0];
+    for (int64_t i = s->lo[0]; i < s->hi[0]; i++)
+        for (int64_t j = s->lo[1]; j < s->hi[1]; j++)
+            for (int64_t k = s->lo[2]; k < s->hi[2]; k++)
+                out[(i - s->lo[0]) * s->out_stride[0] + (j - s->lo[1]) * s->out_stride[1] + k -
+                    s->lo[2]] = value(i, j, k);
+}
+
+/* Every element becomes its own number, slab by slab. */
+static void make_array(const char *path)
+{
+    weir_array *array;
+    weir_slabs *slabs;
+    weir_slab s;
+    weir_array_info info = {.type = WEIR_F8, .dimensions = 3, .shape = {ROWS, COLUMNS, LAST}};
+    weir_array_options replace = {.overwrite = 1};
+    int more;
+    stop_if(weir_array_create(MPI_COMM_WORLD, path, &info, &replace, NULL, &array));
+    stop_if(weir_slabs_begin(
+        &(weir_slabs_options){.outputs = 1, .output = &array, .memory = MEMORY}, &slabs));
+    while ((more = weir_slabs_next(slabs, &s)) == 1)
+        fill_slab(&s);
+    stop_if(more);
+    stop_if(weir_slabs_end(slabs));
+    stop_if(weir_array_close(array));
+}
+
+/* Reads or writes this rank's part; milliseconds of the slowest rank, the best of some tries. */
+static double move(const char *path, const char *hints, double *memory, int write)
+{
+    int64_t width = LAST / ranks, lo[] = {0, 0, rank * width}, hi[] = {ROWS, COLUMNS, 0};
+    hi[2] = lo[2] + width;
+    weir_selection mine = {.lo = lo, .hi = hi};
+    weir_array *array;
+    double best = 1e9;
+    stop_if(weir_array_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE, hints, &array));
+    for (int i = 0; i < TRIES; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double took = -MPI_Wtime();
+        stop_if(write ? weir_array_write_all(array, &mine, NULL, memory, NULL)
+                      : weir_array_read_all(array, &mine, NULL, memory, NULL));
+        took += MPI_Wtime();
+        MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        best = took < best ? took : best;
     }
-    return 1e-6 * (double)weir_pattern_bytes(p) / (seconds() - start);
+    stop_if(weir_array_close(array));
+    return 1e3 * best;
 }
 
-static int show(const char *backend, const char *direct, const weir_pattern *p, const char *path)
+/* Whether the part is `sign` times what make_array wrote, on all ranks. */
+static int is_right(const double *memory, double sign)
 {
-    static const enum wr_direction both[] = {WR_WRITE, WR_READ};
-    wr_tunables tunables;
-    wr_storage *s;
-    wr_tunables_init(&tunables);
-    if (wr_tunables_set(&tunables, "storage", backend) ||
-        wr_tunables_set(&tunables, "direct", direct))
-        return fail(backend);
-    wr_storage_options options = {.tunables = &tunables};
-    int flags = WR_OPEN_READ | WR_OPEN_WRITE | WR_OPEN_CREATE;
-    if (wr_storage_open(path, flags, &options, &s))
-        return fail(backend);
-    int64_t bytes = weir_pattern_bytes(p);
-    char *memory[2] = {malloc((size_t)bytes), calloc(1, (size_t)bytes)};
-    double rate[2] = {-1, -1};
-    for (int64_t i = 0; i < bytes; i++)
-        memory[0][i] = (char)(i * 7 + i / 4096);
-    for (int i = 0; i < 2; i++)
-        rate[i] = move(s, p, both[i], memory[i]);
-    bool right = rate[0] > 0 && rate[1] > 0 && !memcmp(memory[0], memory[1], (size_t)bytes);
-    if (!right)
-        fail(backend);
-    printf("  %-6s %-9s write %7.0f MB/s   read %7.0f MB/s   data %s\n", backend,
-           strcmp(direct, "always") ? "" : "O_DIRECT", rate[0], rate[1], right ? "right" : "WRONG");
-    free(memory[0]);
-    free(memory[1]);
-    wr_storage_close(s);
-    return !right;
+    int64_t width = LAST / ranks;
+    int wrong = 0;
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < COLUMNS; j++)
+            for (int64_t k = 0; k < width; k++)
+                wrong |= *memory++ != sign * value(i, j, rank * width + k);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return !wrong;
+}
+
+static void print_row(const char *what, double alone, double together, int right)
+{
+    if (rank == 0)
+        printf("  %-6s %14.1f ms %9.1f ms %9.1f x    %s\n", what, alone, together, alone / together,
+               right ? "right" : "WRONG");
 }
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : "demo.bin";
-    int64_t shape[] = {N, N}, lo[] = {0, FROM}, hi[] = {N, TO}, step[] = {STEP, 1};
-    weir_shape whole = {.dimensions = 2, .element = 8, .size = shape};
-    weir_selection section = {.lo = lo, .hi = hi, .step = step};
-    weir_pattern *p;
-    if (weir_pattern_section(&whole, &section, NULL, &p))
-        return fail("section");
-    printf(
-        "[::%d, %d:%d] of a %d x %d array of 8 bytes: %lld runs of %d bytes, described in %lld\n",
-        STEP, FROM, TO, N, N, (long long)weir_pattern_pieces(p), (TO - FROM) * 8,
-        (long long)weir_pattern_footprint(p));
-    int wrong = 0;
-    for (const wr_storage_ops *const *b = wr_storage_backends; *b; b++) {
-        wrong += show((*b)->name, "never", p, path);
-        if (strcmp((*b)->name, "mem"))
-            wrong += show((*b)->name, "always", p, path);
-    }
-    unlink(path);
-    weir_pattern_free(p);
-    return wrong > 0;
+    static const char pieces[] = "collective=never;access=naive";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *path = argc > 1 ? argv[1] : "demo.npy";
+    const int64_t count = (int64_t)ROWS * COLUMNS * (LAST / ranks);
+    double *memory = calloc((size_t)count, sizeof *memory);
+    if (!memory)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    make_array(path);
+    if (rank == 0)
+        printf("%d x %d x %d doubles, %d MiB, made in %d MiB a rank; %d ranks have %d of every %d "
+               "each\n         one call a piece   together    faster    data\n",
+               ROWS, COLUMNS, LAST, ROWS / 1024 * COLUMNS * LAST * 8 / 1024, MEMORY >> 20, ranks,
+               LAST / ranks, LAST);
+    double alone = move(path, pieces, memory, 0);
+    memset(memory, 0, (size_t)count * sizeof *memory);
+    double together = move(path, NULL, memory, 0);
+    int read = is_right(memory, 1);
+    print_row("read", alone, together, read);
+    for (int64_t i = 0; i < count; i++)
+        memory[i] = -memory[i];
+    together = move(path, NULL, memory, 1);
+    memset(memory, 0, (size_t)count * sizeof *memory);
+    move(path, pieces, memory, 0);
+    int written = is_right(memory, -1);
+    alone = move(path, pieces, memory, 1);
+    print_row("write", alone, together, written);
+    if (rank == 0)
+        remove(path);
+    free(memory);
+    MPI_Finalize();
+    return !(read && written);
 }

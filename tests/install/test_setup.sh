@@ -1,5 +1,6 @@
 #!/bin/sh
-# What tools/setup would install on a machine that has nothing, for each target of make.
+# What make setup would install on a machine that has nothing, for each other goal, and that without
+# setup every goal says so in one line and installs nothing.
 # usage: test_setup.sh SOURCE
 set -eu
 source=$1
@@ -14,16 +15,30 @@ printf '#!/bin/sh\necho 0\n' >"$work/shims/id"
 printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$work" >"$work/shims/apt-get"
 chmod +x "$work/shims"/*
 
-# asks GOAL... sets $asked to the packages that this make would install.
-asks() {
+# set_up GOAL... runs the one set-up of this make; its words go to $work/said.
+set_up() {
     rm -f "$work/asked"
     setup=$(make -n -C "$source" "$@" | grep -o 'tools/setup.*' | sort -u)
     [ "$(echo "$setup" | wc -l)" = 1 ] || fail "make $*: not one setup: $setup"
-    (cd "$source" && PATH="$work/shims:$PATH" sh $setup) >"$work/said"
-    asked=" $(sed -n 's/.*install -y --no-install-recommends //p' "$work/asked") "
-    for package in $asked; do
-        case "$(cat "$work/said") " in *" $package "*) ;; *) fail "make $*: $package is not announced" ;; esac
+    (cd "$source" && PATH="$work/shims:$PATH" sh $setup) >"$work/said" 2>&1
+}
+announces() {
+    for package; do
+        case "$(cat "$work/said") " in *" $package "*) ;; *) fail "$package is not announced" ;; esac
     done
+}
+
+# asks GOAL... sets $asked to the packages that make setup GOAL... would install; they are also what
+# make GOAL... asks for.
+asks() {
+    set_up setup "$@"
+    asked=" $(sed -n 's/.*install -y --no-install-recommends //p' "$work/asked") "
+    announces $asked
+    ! set_up "$@" || fail "make $*: goes on without packages"
+    [ ! -e "$work/asked" ] || fail "make $*: installs $(cat "$work/asked")"
+    [ "$(grep -c . "$work/said")" = 1 ] && grep -q 'make setup.* sudo apt-get install' "$work/said" ||
+        fail "make $*: says $(cat "$work/said")"
+    announces $asked
 }
 has() { for package; do case $asked in *" $package "*) ;; *) fail "no $package in$asked" ;; esac; done; }
 lacks() { for package; do case $asked in *" $package "*) fail "$package in$asked" ;; esac; done; }

@@ -87,7 +87,7 @@ def main():
     os.chdir(ROOT)
     exceptions, findings = read_exceptions()
     used = set()
-    for top in ("src", "include", "tests", "bench", "examples"):
+    for top in ("src", "include", "tests", "bench", "examples", "tools"):
         for path in sorted(Path(top).rglob("*.[ch]")):
             where = path.as_posix()
             for line, name, rule, text in check_file(path):
