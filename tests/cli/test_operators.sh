@@ -198,4 +198,5 @@ cases_of_no_end() {
 }
 
 make_shared
-run_parts 'large 1 collective' 'large 2 direct' 'large 3 collective' 'large 3 direct' 'small 4' 'bar 1'
+run_parts 'large 1 direct' 'large 3 collective' 'small 4' 'bar 1' \
+    ${WEIR_TEST_LONG:+'large 1 collective' 'large 2 direct' 'large 3 direct'}

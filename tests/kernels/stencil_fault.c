@@ -11,7 +11,7 @@
 #include "storage/disarm.h"
 #include "transport/local.h"
 
-enum { RANKS = 3, ROWS = 23, COLUMNS = 17, MEMORY = 24 << 10, SEVERAL = 4 };
+enum { RANKS = 3, ROWS = 23, COLUMNS = 17, MEMORY = 24 << 10, SEVERAL = 4, ONE_BY_ONE = 16 };
 
 typedef struct trial {
     kernel_scene scene;
@@ -78,10 +78,11 @@ static bool run_trial(trial *x)
 
 /* --- scenes --- */
 
+static const int arrays_of[] = {[REDUCE] = 1, [FILL] = 1, [MEDIAN] = 2, [RELAX] = 3};
+
 static void set_arrays(kernel_scene *s)
 {
-    static const int arrays[] = {[REDUCE] = 1, [FILL] = 1, [MEDIAN] = 2, [RELAX] = 3};
-    s->arrays = arrays[s->deed];
+    s->arrays = arrays_of[s->deed];
     for (int i = 0; i < s->arrays; i++) {
         naive *a = &s->array[i];
         *a = (naive){.info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS, COLUMNS}}};
@@ -125,18 +126,25 @@ static void check_fault(trial *x, const int *choice, const char *kind)
     }
 }
 
+/* The first allocations fail one by one; of later ones only some, and more of them under
+ * WEIR_TEST_LONG: there are thousands. */
+static int64_t later_allocation(int64_t k)
+{
+    return k < ONE_BY_ONE ? k + 1 : k + k / (test_long() ? ONE_BY_ONE : 2 * SEVERAL);
+}
+
 static void check_one(void *user, const int *choice)
 {
     trial *x = user;
     x->victim = choice[2];
     x->fail_after = -1;
-    for (x->faulty = 0; x->faulty < KERNEL_ARRAYS; x->faulty++) {
+    for (x->faulty = 0; x->faulty < arrays_of[choice[0]]; x->faulty++) {
         check_fault(x, choice, "eio");
         check_fault(x, choice, "short");
     }
     set_scene(&x->scene, choice, "none");
     x->reached = true;
-    for (x->fail_after = 0; x->reached; x->fail_after += 1 + x->fail_after / (4 * SEVERAL))
+    for (x->fail_after = 0; x->reached; x->fail_after = later_allocation(x->fail_after))
         run_trial(x);
     CHECK_EQUAL(x->codes[0], 0);
     kernel_scene_release(&x->scene);
