@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Proves packages.txt complete: every program run and every system header read comes from a
 package it names, or that a machine with gcc and make has anyway; what the library itself reads, from
-the groups that make installs."""
+the groups that every goal needs."""
 import argparse
 import os
 import re
@@ -120,7 +120,7 @@ def check(places, ours, allowed, verb):
 
 
 def listed_in(path):
-    """Each package and its line; those that make installs."""
+    """Each package and its line; those that the library needs."""
     listed, make, group = {}, set(), ""
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
         for name in line.split("#")[0].split():
