@@ -113,10 +113,12 @@ bool test_long(void)
 
 int64_t test_cases(int64_t sample, int64_t all)
 {
-    const char *given = getenv("WEIR_TEST_CASES");
+    const char *given = getenv("WEIR_TEST_CASES"), *share = getenv("WEIR_TEST_SHARE");
     if (given)
         return strtoll(given, NULL, 10);
-    return test_long() ? all : sample;
+    if (test_long())
+        return all;
+    return share ? sample / strtoll(share, NULL, 10) + 1 : sample;
 }
 
 /* Which pairs (choice of factor i, choice of factor j) have met. */
