@@ -24,7 +24,7 @@ def main():
             total[build] = total.get(build, 0) + seconds
     print("slowest tests                    seconds  budget")
     for seconds, build, name in sorted(rows, reverse=True)[:SHOWN]:
-        print(f"  {build:8}{name:23}{seconds:8.1f}{budget.seconds(build, name):8}")
+        print(f"  {build:8}{name:23}{seconds:8.1f}{budget.seconds(build, name) or '-':>8}")
     for build, seconds in total.items():
         print(f"  {build:8}{'in all, one by one':23}{seconds:8.0f}{budget.limit(build):8}")
 
