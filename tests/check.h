@@ -36,8 +36,7 @@ bool rng_chance(rng *r, int percent);
 /* WEIR_TEST_SEED, or a new one at each run; prints it. */
 uint64_t test_seed(void);
 
-/* `sample` cases, one of WEIR_TEST_SHARE of them, WEIR_TEST_CASES, or `all` under WEIR_TEST_LONG.
- */
+/* `sample` cases, or one in WEIR_TEST_SHARE, or WEIR_TEST_CASES, or `all` under WEIR_TEST_LONG. */
 int64_t test_cases(int64_t sample, int64_t all);
 bool test_long(void);
 
