@@ -266,6 +266,7 @@ static double imbalance(const wr_plan *plan, const wr_want *wants)
 
 static void print_imbalance(void)
 {
+    int64_t cut[WR_CUTS];
     wr_plan_input in = {.ranks = contest_ranks,
                         .nodes = 1,
                         .cores = contest_ranks,
@@ -287,7 +288,7 @@ static void print_imbalance(void)
         wr_plan plan = {0};
         in.realms = way ? WR_REALMS_EVEN : WR_REALMS_BALANCED;
         if (!way)
-            wr_balance_wants(&in, contest_ranks, wants);
+            wr_balance_wants(&in, contest_ranks, wants, cut);
         must(wr_plan_build(&in, &plan), "plan");
         ratio[way] = imbalance(&plan, wants);
     }

@@ -74,7 +74,7 @@ static void say_ranks(report *r, const wr_world *w, double barrier)
         in_folder ? " in " : "", in_folder ? wr_region_folder(&w->tunables) : "", 1e6 * barrier);
 }
 
-static const char *cost_text(const wr_cost *c, char text[96])
+static const char *cost_text(const wr_price *c, char text[96])
 {
     snprintf(text, 96, "%.1f us a call, %.0f MB/s, two ranks %.1f times one",
              1e-3 * (double)c->call_ns, 1048.576e6 / (double)(c->mib_ns ? c->mib_ns : 1),

@@ -16,6 +16,8 @@ typedef struct weir_plan_request {
     int cores;                           /* of a node; 0: as many as ranks on it */
     const weir_pattern *const *patterns; /* by rank, ordered; NULL where a rank wants nothing */
     int write;                           /* 0: reading */
+    int alone;                           /* 1: each rank for itself, not a collective call */
+    int form;                            /* 0: blocking; 1: split; 2: nonblocking */
     int64_t file_size;
     int64_t unit;    /* realms are cut at multiples of it, such as a column; 0: 1 */
     int realm_count; /* realms of the caller's own, as for weir_file_set_realms */

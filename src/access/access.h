@@ -6,9 +6,6 @@
 #include "base/tunables.h"
 #include "plan/cover.h"
 
-/* How a call is made; equal on all ranks. */
-enum wr_form { WR_BLOCKING, WR_SPLIT, WR_NONBLOCKING };
-
 /* What all ranks want, where a call itself tells every rank: then nobody has to say. */
 typedef struct wr_known {
     /* A new pattern, or NULL: that rank wants nothing. The same on all ranks. */
@@ -30,8 +27,6 @@ typedef struct wr_access_request {
     const weir_pattern *memory;
     char *base;
     bool frugal;    /* no pages of the file are mapped for it: they would count as memory */
-    bool held;      /* its range is locked as atomic mode wants it: no other locks */
-    bool unbroken;  /* its lock is given back before other tasks get a turn */
     bool whole;     /* a read that meets the end of the file is an error, for all ranks */
     int64_t column; /* bytes of a slice of the slowest dimension of an array, or 0; */
     int64_t lo, hi; /* the slices from bound to bound of the section: for sieve_unit=column */

@@ -10,7 +10,13 @@
 #include "base/task.h"
 #include "pattern/pack.h"
 
-enum { PAGE = 4096, WINDOW = 4 << 20, PIECES = 1024, WINDOWS = 3, DEPTH = 128 };
+enum {
+    PAGE = 4096,
+    WINDOW = WR_DIRECT_WINDOW,
+    PIECES = 1024,
+    WINDOWS = WR_DIRECT_WINDOWS,
+    DEPTH = 128
+};
 
 typedef struct window {
     char *buffer;

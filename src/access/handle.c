@@ -24,21 +24,20 @@ void wr_handle_release(wr_handle *handle)
     pthread_mutex_destroy(&handle->lease_reaper.lock);
 }
 
-wr_plan_input wr_handle_input(const wr_handle *handle, enum wr_direction direction,
-                              const wr_summary *wanted)
+void wr_handle_describe(const wr_handle *handle, wr_plan_input *in)
 {
-    const wr_transport *ranks = handle->world->transport;
-    wr_plan_input in = wr_plan_input_tuned(direction, &handle->tunables, handle->price);
-    in.ranks = ranks->size;
-    in.nodes = ranks->nodes;
-    in.cores = handle->cores;
-    in.wanted = *wanted;
-    in.disks = handle->storage->facts.disks;
-    if (in.disks)
-        in.stripe = handle->storage->facts.stripe;
-    in.write_behind = in.write_behind && !handle->atomic;
-    in.blind = direction == WR_WRITE && !wr_handle_may_modify(handle);
-    return in;
+    in->write_behind = in->write_behind && !handle->atomic;
+    in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
+    in->atomic = handle->atomic;
+    in->sole = handle->sole;
+}
+
+void wr_handle_input(const wr_handle *handle, enum wr_direction direction, wr_plan_input *in)
+{
+    wr_plan_input_tune_alone(in, direction, &handle->tunables, handle->price);
+    wr_handle_describe(handle, in);
+    in->alone = 1;
+    in->leased = handle->lease_reaper.state != WR_REAPER_NONE;
 }
 
 int wr_handle_demand_all(const wr_handle *handle, int64_t stop)

@@ -31,6 +31,7 @@ typedef struct wr_handle {
     bool lockless;                /* it cannot be locked: nobody reads, modifies and writes it */
     bool hurried;                 /* the latest window to be modified could not be locked in time */
     bool atomic;                  /* accesses are as if one came after the other */
+    _Atomic int64_t logged;       /* accesses of this rank alone that the log has numbers for */
     bool sole;                    /* no other rank or program has it open: writes need no lock */
 } wr_handle;
 
@@ -51,14 +52,18 @@ typedef struct wr_outcome {
     int64_t stop; /* everything below this offset was moved; INT64_MAX: all of it */
 } wr_outcome;
 
-/* Moves everything for this rank alone, by the access method that is cheapest or tuned. */
-wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a);
+/* Moves everything for this rank alone, as its plan says. `moving` is that of the operation it
+ * belongs to, NULL for a blocking call. */
+wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving);
+
+/* Whether plans and what came of them are logged. */
+static inline bool wr_handle_tells(const wr_handle *handle)
+{
+    return handle->world->log.level >= WR_LOG_DEBUG;
+}
 
 /* 0, or, where an access stopped before its end, the error that the file has ended there. */
 int wr_handle_demand_all(const wr_handle *handle, int64_t stop);
-
-/* A storage that takes longer for a MiB is no memory. */
-enum { WR_SLOW_MIB_NS = 600000 };
 
 /* Whether the storage is memory in disguise: a page cache. */
 static inline bool wr_handle_is_memory(const wr_handle *handle, enum wr_direction direction)
@@ -133,8 +138,9 @@ int wr_handle_try_window(wr_handle *handle, const wr_window *w, enum wr_lock_kin
                          bool scattered);
 void wr_handle_unlock_window(wr_handle *handle, const wr_window *w, bool scattered);
 
-/* What a plan for an access of this rank is made from, as far as the file is concerned. */
-wr_plan_input wr_handle_input(const wr_handle *handle, enum wr_direction direction,
-                              const wr_summary *wanted);
+/* What a plan depends on: what the file is, for any access of it; and all that the open file knows,
+ * for an access of this rank alone. What is wanted is the caller's. */
+void wr_handle_describe(const wr_handle *handle, wr_plan_input *in);
+void wr_handle_input(const wr_handle *handle, enum wr_direction direction, wr_plan_input *in);
 
 #endif

@@ -3,8 +3,6 @@
 
 #include "access/handle.h"
 
-enum { MOST_BYTES = 64 << 10 }; /* of a write: others wait for whoever has a lease */
-
 static void run(void *user)
 {
     wr_handle *handle = user;
@@ -35,12 +33,10 @@ static int start(wr_handle *handle)
     return u->state;
 }
 
-bool wr_lease_reaper_admit(wr_handle *handle, int64_t bytes)
+bool wr_lease_reaper_admit(wr_handle *handle)
 {
     wr_lease_reaper *u = &handle->lease_reaper;
     bool fresh;
-    if (bytes > MOST_BYTES || wr_task_current()) /* tasks may be left in the middle of a write */
-        return false;
     int state = u->state;
     if ((state == WR_REAPER_UNKNOWN ? start(handle) : state) != WR_REAPER_RUNNING)
         return false;

@@ -25,8 +25,9 @@ typedef struct wr_lease_reaper {
     wr_word stopping;     /* and when the file is closed */
 } wr_lease_reaper;
 
-/* Whether so many bytes may be written without a lock; then wr_lease_give comes after them. */
-bool wr_lease_reaper_admit(struct wr_handle *handle, int64_t bytes);
+/* Whether a little may be written without a lock; then wr_lease_give comes after it. Not for tasks,
+ * which may be left in the middle of a write. */
+bool wr_lease_reaper_admit(struct wr_handle *handle);
 
 /* When nobody writes any more. */
 void wr_lease_reaper_stop(struct wr_handle *handle);

@@ -5,10 +5,12 @@
 
 static int lock(const wr_rounds *c, wr_round *round, enum wr_lock_kind kind)
 {
-    if (c->handle->sole || c->handle->atomic || round->locked)
+    if (c->plan->hold[0] == WR_HOLD_NOTHING || round->locked)
         return 0;
     int code = wr_handle_try_window(c->handle, &round->window, kind, round->scattered);
     round->locked = !code;
+    if (!code)
+        wr_did_lock(c->did, kind);
     if (code != WR_BUSY)
         round->wait = (wr_range_wait){0};
     return code;
@@ -65,9 +67,11 @@ static int move(const wr_rounds *c, wr_round *round, enum wr_direction direction
         p->wakeup = c->wakeup;
         p->locked = direction == WR_WRITE && round->locked ? &round->window : NULL;
         p->scattered = round->scattered;
-        if (!c->away || wr_async_window_start(c->handle, p))
+        c->did->way = WR_WAY_ROUNDS;
+        if (!c->plan->left || wr_async_window_start(c->handle, p))
             return wr_handle_move(c->handle, direction, cover, buffer, &round->valid);
         round->away = true;
+        c->did->aside++;
     }
     if (!wr_async_window_is_over(c->handle, p))
         return WR_AWAY;
@@ -87,6 +91,7 @@ void wr_round_drop(const wr_rounds *c, wr_round *round)
         wr_range_give_up(c->handle->storage, round->window.lo, round->window.hi);
     wr_window_release(&round->window);
     round->made = round->locked = false;
+    c->did->open--;
 }
 
 int wr_round_open(const wr_rounds *c, wr_windows *walk, wr_round *round, char *buffer)
@@ -100,6 +105,7 @@ int wr_round_open(const wr_rounds *c, wr_windows *walk, wr_round *round, char *b
             return code;
         }
         round->made = true;
+        wr_did_open(c->did);
         round->kept = 0;
         round->wait = (wr_range_wait){0};
         round->unlistable = false;
@@ -125,6 +131,7 @@ static int keep_back(const wr_rounds *c, wr_round *round, char *buffer)
 {
     const int64_t kept = round->kept;
     const wr_write_behind *b = &c->handle->write_behind;
+    c->did->way = WR_WAY_KEPT;
     int code = wr_write_behind_put(c->handle, round->window.cover, buffer, &round->kept);
     if (code != WR_BUSY || round->kept > kept)
         round->wait = (wr_range_wait){0};
@@ -135,7 +142,7 @@ static int keep_back(const wr_rounds *c, wr_round *round, char *buffer)
 
 static int write(const wr_rounds *c, wr_round *round, char *buffer)
 {
-    if (c->write_behind)
+    if (c->plan->way[0] == WR_WAY_KEPT)
         return keep_back(c, round, buffer);
     int code = lock(c, round, WR_LOCK_SHARED);
     if (code == WR_BUSY && is_late(c, round))

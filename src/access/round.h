@@ -18,6 +18,7 @@
 #ifndef WR_ACCESS_ROUND_H
 #define WR_ACCESS_ROUND_H
 
+#include "access/did.h"
 #include "access/io_worker.h"
 #include "storage/lock.h"
 
@@ -26,9 +27,9 @@ typedef struct wr_rounds {
     struct wr_handle *handle;
     enum wr_direction direction;
     const wr_plan *plan;
-    bool write_behind; /* closing a round keeps its data back */
-    bool away;         /* the storage is used in the background, */
-    wr_word *wakeup;   /* which signals this when it is done with a window; or NULL */
+    wr_word
+        *wakeup; /* signalled when the storage is done with a window in the background; or NULL */
+    wr_did *did; /* for the log */
 } wr_rounds;
 
 typedef struct wr_round {

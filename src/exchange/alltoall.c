@@ -335,6 +335,7 @@ void wr_rounds_alltoall(wr_call *call)
                   .wide = call->group->wide,
                   .service = {.call = call, .t = t},
                   .state = OPENING};
+    call->rounds.did->exchange = WR_EXCHANGE_ALLTOALL;
     int code = admit(&x);
     if (!code) {
         wr_service_begin(&x.service);

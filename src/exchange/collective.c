@@ -20,7 +20,7 @@ typedef struct entry {
     uint64_t call;
     int32_t code;
     int32_t kind;    /* direction and form */
-    int32_t away;    /* 1: its storage is better left to the thread */
+    int32_t aside;   /* 1: its storage is better left to the thread */
     int32_t dropped; /* 1: it has let go of shared memory since the last call */
     int32_t news;    /* 1: it has hints that all must agree on */
     wr_summary summary;
@@ -47,11 +47,6 @@ enum { BODY = WR_LANE - sizeof(entry) };
 /* Large requests lie next to each other at multiples of this; memory for so many is kept. */
 enum { REQUEST_ALIGN = 64, REQUESTS_KEPT = 1 << 20 };
 
-/* Below this price a thread is not worth being called for the storage, in nanoseconds. */
-enum { WORTH_A_THREAD = 100000 };
-
-enum { SMALLEST_WINDOW = 64 << 10 }; /* that memory in flight is cut to */
-
 void wr_call_fail(wr_call *call, int code, int64_t stop)
 {
     if (!code)
@@ -77,20 +72,19 @@ static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
     return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING) + 8 * !!a->known;
 }
 
-/* Whether a rank would rather leave the storage to the thread: not where that is memory in
- * disguise, because copying takes the processor from who computes. */
-static bool prefers_away(const wr_group *group, const wr_access_request *a, const wr_operation *op)
+/* Whether this rank would rather leave the storage to its thread. */
+static bool prefers_aside(const wr_group *group, const wr_access_request *a, const wr_operation *op)
 {
     int64_t lo, hi;
-    if (!op || !op->away || group->handle.tunables.overlap.which != WR_OVERLAP_AUTO)
-        return op && op->away;
-    if (!wr_handle_is_memory(&group->handle, a->direction))
-        return true;
-    if (a->direction == WR_WRITE || a->begin == a->end)
+    if (!op)
         return false;
-    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    return !wr_storage_is_cached(group->handle.storage, lo) ||
-           !wr_storage_is_cached(group->handle.storage, hi - 1);
+    wr_moving m = op->moving;
+    if (wr_moving_must_look(&m)) {
+        wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+        m.cached = wr_storage_is_cached(group->handle.storage, lo) &&
+                   wr_storage_is_cached(group->handle.storage, hi - 1);
+    }
+    return wr_moving_prefers_aside(&m);
 }
 
 /* What this rank may still keep in flight. */
@@ -118,7 +112,7 @@ static void say_entry(wr_group *group, const wr_access_request *a, const wr_oper
         memcpy(e->body, &details, sizeof details);
         return;
     }
-    e->away = prefers_away(group, a, op);
+    e->aside = prefers_aside(group, a, op);
     e->begin = a->begin;
     e->end = a->end;
     e->again = weir_pattern_is_disjoint(a->file) ? 0 : a->end - a->begin;
@@ -137,9 +131,9 @@ static void say_entry(wr_group *group, const wr_access_request *a, const wr_oper
 typedef struct joint {
     wr_summary wanted;
     int64_t file_size;
-    int64_t room; /* of who has least */
-    int64_t away; /* of any */
-    int64_t news; /* of any */
+    int64_t room;  /* of who has least */
+    int64_t aside; /* of any */
+    int64_t news;  /* of any */
 } joint;
 
 /* Where one has let go of shared memory, all do, and make it anew. */
@@ -175,14 +169,14 @@ static int hear_entries(wr_group *group, uint32_t epoch, joint *all)
         wr_summary_add(&all->wanted, &e->summary);
         all->file_size = wr_max(all->file_size, e->file_size);
         all->room = wr_min(all->room, e->room);
-        all->away |= e->away;
+        all->aside |= e->aside;
         all->news |= e->news;
     }
     return 0;
 }
 
 /* Joins the nodes' summaries; bounds in different nodes are not compared. */
-static int join_nodes(wr_group *group, int64_t kind, int code, bool known, joint *all)
+static int join_nodes(wr_group *group, int64_t kind, int code, bool known, joint *all, wr_did *did)
 {
     wr_transport *t = group->handle.world->transport;
     const wr_summary *w = &all->wanted;
@@ -190,14 +184,15 @@ static int join_nodes(wr_group *group, int64_t kind, int code, bool known, joint
     code = wr_agree(t, group->channel.tag, code);
     if (code)
         return code;
+    did->meetings += known ? 2 : 3;
     bool any = first && w->active;
     kind += (int64_t)group->calls * KINDS;
-    enum { LO, HI, SIZE, ROOM, AWAY, NEWS, KIND, NOT_KIND, LOW };
+    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, KIND, NOT_KIND, LOW };
     int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
                         [HI] = any ? -w->hi : INT64_MAX,
                         [SIZE] = -all->file_size,
                         [ROOM] = all->room,
-                        [AWAY] = -all->away,
+                        [ASIDE] = -all->aside,
                         [NEWS] = -all->news,
                         [KIND] = kind,
                         [NOT_KIND] = -kind};
@@ -209,8 +204,8 @@ static int join_nodes(wr_group *group, int64_t kind, int code, bool known, joint
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
     if (!code && !known)
         code = wr_allreduce(t, group->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
-    *all =
-        (joint){.file_size = -low[SIZE], .room = low[ROOM], .away = -low[AWAY], .news = -low[NEWS]};
+    *all = (joint){
+        .file_size = -low[SIZE], .room = low[ROOM], .aside = -low[ASIDE], .news = -low[NEWS]};
     if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],
                                    .hi = -low[HI],
@@ -336,9 +331,15 @@ int wr_call_gather(const wr_call *c, wr_arena *memory, wr_wants *out)
 
 static void access_alone(wr_call *c)
 {
-    wr_outcome o = wr_alone_run(&c->group->handle, c->a);
+    wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->op ? &c->in->moving : NULL);
     c->outcome.stop = o.stop;
     wr_call_fail(c, o.code, o.stop);
+}
+
+void wr_call_log(const wr_call *c)
+{
+    if (wr_handle_tells(&c->group->handle))
+        wr_log_plan(&c->group->handle, c->rounds.did->number, c->in, c->plan);
 }
 
 /* A part of a call that needs no caller. */
@@ -353,7 +354,7 @@ static void run_part(void *user)
     p->run(p->call);
 }
 
-void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
+void wr_call_hand_over(wr_call *c, void (*run)(wr_call *call))
 {
     wr_progress *p = &c->group->handle.world->process->progress;
     wr_waiter waiter = wr_transport_waiter(c->group->handle.world->transport, true);
@@ -363,6 +364,7 @@ void wr_call_send_away(wr_call *c, void (*run)(wr_call *call))
         run(c);
         return;
     }
+    c->rounds.did->handed = 1;
     wr_call_stored(c);
     while (!wr_job_is_over(p, &job))
         wr_wait(&job.over, 0, &waiter);
@@ -401,38 +403,23 @@ static int leave_all(wr_call *c)
 {
     wr_transport *t = c->group->handle.world->transport;
     int code = leave_node(c);
+    c->rounds.did->meetings++;
     if (t->nodes == 1)
         return code;
+    c->rounds.did->meetings += 2;
     int tag = c->group->channel.tag;
     int lost = wr_allreduce(t, tag, WR_MIN, 1, &c->outcome.stop);
     c->outcome.code = wr_agree(t, tag, code ? code : lost);
     return c->outcome.code;
 }
 
-/* The most that a realm takes, as far as the plan can tell. */
-static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
-{
-    int64_t span = plan->hi - plan->lo, wanted = in->wanted.once_bytes;
-    return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
-}
-
-/* Whether the storage is left to the thread; the same on all ranks that have one. */
-static bool goes_away(const wr_call *c, const joint *all)
-{
-    int64_t price = wr_min(c->plan->price_alone, c->plan->price_together);
-    return all->away &&
-           (c->group->handle.tunables.overlap.which != WR_OVERLAP_AUTO || price > WORTH_A_THREAD);
-}
-
 /* Callers make message rounds themselves, unless they do not fit memory and the thread may. */
 static void run_messages(wr_call *c, void (*run)(wr_call *call))
 {
-    bool fits = c->most <= c->plan->window;
-    int64_t kept = c->rounds.away ? 3 * c->plan->window : 0;
+    int64_t kept = c->plan->left ? 3 * c->plan->window : 0;
     atomic_fetch_add(&c->group->handle.world->in_flight, kept);
-    if (c->rounds.away && !fits && c->op && c->op->job.by == WR_BY_CALLERS &&
-        c->group->handle.world->transport->multiple)
-        wr_call_send_away(c, run);
+    if (c->plan->handed)
+        wr_call_hand_over(c, run);
     else
         run(c);
     atomic_fetch_sub(&c->group->handle.world->in_flight, kept);
@@ -444,7 +431,7 @@ static void run_alone(wr_call *c)
     wr_group *group = c->group;
     const wr_transport *t = group->handle.world->transport;
     wr_waiter waiter = wr_transport_waiter(group->handle.world->transport, true);
-    bool in_turn = c->a->direction == WR_WRITE && !c->in->wanted.apart;
+    const bool in_turn = c->plan->in_turn;
     if (c->holds) /* what is alone holds its own */
         wr_handle_unlock(&group->handle, c->plan->lo, c->plan->hi);
     c->holds = false;
@@ -460,9 +447,10 @@ static void run_alone(wr_call *c)
 void wr_call_run_apart(wr_call *c)
 {
     wr_group *group = c->group;
-    int64_t mute =
-        c->op && c->op->job.by == WR_BY_THREAD && !group->handle.world->transport->multiple;
+    int64_t mute = c->plan->mover == WR_MOVED_BY_THREAD && !c->in->moving.multiple;
     int code = wr_channel_reduce(&group->inner, WR_OR, 1, &mute);
+    wr_plan_do_without(c->in, c->plan, mute);
+    wr_call_log(c);
     if (!code && !mute) {
         run_messages(c, wr_rounds_messages);
         return;
@@ -481,68 +469,46 @@ static int hold(wr_call *c)
 {
     wr_group *group = c->group;
     wr_transport *t = group->handle.world->transport;
+    const enum wr_lock_kind kind =
+        c->plan->hold_all == WR_HOLD_SHARED ? WR_LOCK_SHARED : WR_LOCK_MODIFY;
     int code = 0;
     if (t->rank == 0) {
-        code = wr_handle_lock(&group->handle,
-                              c->a->direction == WR_READ ? WR_LOCK_SHARED : WR_LOCK_MODIFY,
-                              c->plan->lo, c->plan->hi);
+        code = wr_handle_lock(&group->handle, kind, c->plan->lo, c->plan->hi);
         c->holds = !code;
+        if (!code)
+            wr_did_lock(c->rounds.did, kind);
     }
+    c->rounds.did->meetings++;
     return t->nodes > 1 ? wr_agree(t, group->channel.tag, code)
                         : wr_channel_agree(&group->inner, code);
 }
 
-static void run_plan(wr_call *c, const joint *all)
+static void run_plan(wr_call *c)
 {
-    c->room = all->room;
-    c->aside = goes_away(c, all);
-    c->rounds.away = c->op && c->op->away && c->aside;
     if (!c->plan->collective) {
-        if (c->rounds.away && c->op->job.by == WR_BY_CALLERS)
-            wr_call_send_away(c, access_alone);
+        c->in->moving.handed = c->plan->handed;
+        if (c->plan->handed)
+            wr_call_hand_over(c, access_alone);
         else
             access_alone(c);
         return;
     }
-    int code = c->group->handle.atomic ? hold(c) : 0;
+    int code = c->plan->hold_all ? hold(c) : 0;
     if (code) {
         wr_call_fail(c, code, c->plan->lo);
         return;
     }
     find_rings(c);
-    c->most = most_of_realm(c->in, c->plan);
     c->exchange = &wr_exchanges[c->plan->exchange];
-    if (wr_group_by_messages(c->group))
+    if (c->plan->exchange != WR_EXCHANGE_SHM)
         run_messages(c, c->exchange->run);
     else
         c->exchange->run(c);
 }
 
-/* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
- * window at a time, with two parts of others beside it, one as large as it can be, to be left to
- * the storage as a whole. In atomic mode every rank goes alone: a lock for all would be held while
- * the programs of those who are waited for are elsewhere. */
-static void fit_form(const wr_group *group, const wr_operation *op, const joint *all,
-                     wr_plan_input *in)
-{
-    if (!op || op->form == WR_BLOCKING)
-        return;
-    if (group->handle.atomic)
-        in->collective = WR_SWITCH_NEVER;
-    if (!group->handle.tunables.overlap_memory)
-        return;
-    int64_t most = all->room / 3;
-    in->window =
-        wr_min(in->window, wr_max(SMALLEST_WINDOW, group->handle.tunables.overlap_memory / 2));
-    if (all->away && op->form == WR_SPLIT && wr_group_by_messages(group) &&
-        group->handle.tunables.overlap.which != WR_OVERLAP_ALL && most > in->window) {
-        in->window = wr_min(most, in->wanted.hi - in->wanted.lo + 1);
-        in->buffer = wr_max(in->buffer, 2 * in->window);
-    }
-}
-
 /* [collective] Where balanced realms are cut. */
-static int balance(wr_group *group, const wr_access_request *a, wr_plan_input *in)
+static int balance(wr_group *group, const wr_access_request *a, wr_plan_input *in,
+                   int64_t cut[WR_CUTS], wr_did *did)
 {
     wr_transport *t = group->handle.world->transport;
     const wr_want own = {a->file, a->begin, a->end, 0};
@@ -555,33 +521,31 @@ static int balance(wr_group *group, const wr_access_request *a, wr_plan_input *i
             wr_balance_count(&own, count, at, below);
         int code = t->nodes > 1 ? wr_allreduce(t, group->channel.tag, WR_SUM, count, below)
                                 : wr_channel_reduce(&group->inner, WR_SUM, count, below);
+        did->meetings += t->nodes > 1 ? 2 : 1;
         if (t->nodes > 1) /* messages may fail on some ranks only */
             code = wr_agree(t, group->channel.tag, code);
         if (code)
             return code;
         wr_balance_hear(&b, count, at, below);
     }
-    wr_balance_settle(&b, in);
+    wr_balance_settle(&b, in, cut);
     return 0;
 }
 
-/* For WEIR_LOG=debug: what was decided, by rank 0. */
-static void log_plan(const wr_call *c)
+/* What the plan of a call is made from, the same on all ranks but for what moves it. */
+static void make_input(const wr_group *group, const wr_access_request *a, const wr_operation *op,
+                       const joint *all, wr_plan_input *in)
 {
-    const wr_plan *plan = c->plan;
-    const wr_summary *w = &c->in->wanted;
-    if (c->group->handle.world->log.level < WR_LOG_DEBUG || c->group->handle.world->transport->rank)
-        return;
-    wr_log_line(
-        &c->group->handle.world->log, WR_LOG_DEBUG,
-        "%s: %s %lld bytes in %lld runs, once %lld in %lld, of [%lld, %lld) by %lld ranks: "
-        "%s, %s; %lld aggregators, together %lld us, alone %lld us; %lld ns a call, %lld a MiB",
-        c->group->handle.storage->path, c->a->direction == WR_WRITE ? "write" : "read",
-        (long long)w->bytes, (long long)w->runs, (long long)w->once_bytes, (long long)w->once_runs,
-        (long long)w->lo, (long long)w->hi, (long long)w->active,
-        plan->collective ? "together" : "alone", wr_plan_reason(plan), (long long)plan->aggregators,
-        (long long)plan->price_together / 1000, (long long)plan->price_alone / 1000,
-        (long long)c->in->call_ns, (long long)c->in->mib_ns);
+    wr_group_input(group, a->direction, in);
+    in->wanted = a->known ? a->known->wanted : all->wanted;
+    in->file_size = all->file_size;
+    in->known = a->known != NULL;
+    in->room = all->room;
+    in->aside = all->aside;
+    if (op) {
+        in->form = op->form;
+        in->moving = op->moving;
+    }
 }
 
 static int run_call(wr_group *group, const wr_access_request *a, int code, wr_operation *op,
@@ -590,8 +554,11 @@ static int run_call(wr_group *group, const wr_access_request *a, int code, wr_op
     wr_transport *t = group->handle.world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
     joint all;
+    int64_t cut[WR_CUTS];
+    wr_plan_input in;
     wr_plan plan;
     weir_error error;
+    wr_did did = {0};
     *count = 0;
     group->calls++;
     if (!code && a->direction == WR_READ) /* nobody passes the entry before all have */
@@ -600,44 +567,43 @@ static int run_call(wr_group *group, const wr_access_request *a, int code, wr_op
         wr_lease_drop(group->handle.storage);
     say_entry(group, a, op, code);
     uint32_t epoch = wr_channel_exchange(&group->channel, &waiter);
+    did.meetings++;
     code = hear_entries(group, epoch, &all);
     if (t->nodes > 1)
-        code = join_nodes(group, kind_of(a, op), code, a->known, &all);
+        code = join_nodes(group, kind_of(a, op), code, a->known, &all, &did);
     if (code)
         return code;
     group->has_news |= all.news;
-    if (a->known)
-        all.wanted = a->known->wanted;
-    wr_plan_input in = wr_group_input(group, a->direction, &all.wanted, all.file_size);
-    fit_form(group, op, &all, &in);
-    code = in.realms == WR_REALMS_BALANCED ? balance(group, a, &in) : 0;
+    make_input(group, a, op, &all, &in);
+    code = in.realms == WR_REALMS_BALANCED ? balance(group, a, &in, cut, &did) : 0;
     if (!code)
         code = wr_plan_build(&in, &plan);
     if (code)
         return code; /* the same on all ranks, like the input */
-    if (in.realms == WR_REALMS_PERSISTENT && plan.collective && all.wanted.active) {
+    if (in.realms == WR_REALMS_PERSISTENT && plan.collective && in.wanted.active) {
         group->base = plan.base;
         group->block = plan.block;
         group->owners = plan.aggregators;
     }
-    wr_call c = {.group = group,
-                 .a = a,
-                 .rounds = {.handle = &group->handle,
-                            .direction = a->direction,
-                            .plan = &plan,
-                            .write_behind = in.write_behind},
-                 .in = &in,
-                 .plan = &plan,
-                 .epoch = epoch,
-                 .mine = -1,
-                 .op = op,
-                 .outcome.stop = INT64_MAX,
-                 .error = &error};
-    log_plan(&c);
-    if (all.wanted.active)
-        run_plan(&c, &all);
+    wr_call c = {
+        .group = group,
+        .a = a,
+        .rounds = {.handle = &group->handle, .direction = a->direction, .plan = &plan, .did = &did},
+        .in = &in,
+        .plan = &plan,
+        .epoch = epoch,
+        .mine = -1,
+        .op = op,
+        .outcome.stop = INT64_MAX,
+        .error = &error};
+    did.number = (int64_t)group->calls;
+    wr_call_log(&c);
+    if (in.wanted.active)
+        run_plan(&c);
     wr_call_stored(&c); /* others may still be in the storage */
     code = leave_all(&c);
+    if (wr_handle_tells(&group->handle))
+        wr_log_did(&group->handle, &did);
     if (c.holds)
         wr_handle_unlock(&group->handle, plan.lo, plan.hi);
     if (c.exchange && c.exchange->end)

@@ -28,30 +28,36 @@ void wr_group_init(wr_group *group, wr_world *world)
                                       .owner = group};
 }
 
-wr_plan_input wr_group_input(const wr_group *group, enum wr_direction direction,
-                             const wr_summary *wanted, int64_t file_size)
+void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_input *in)
 {
-    wr_plan_input in = wr_handle_input(&group->handle, direction, wanted);
-    in.shared = can_share(group);
-    if (group->channel.apart && in.exchange != WR_EXCHANGE_ALLTOALL)
-        in.exchange = WR_EXCHANGE_P2P;
-    in.seats = group->seats;
-    in.file_size = file_size;
-    in.unit = group->unit;
-    in.origin = group->origin;
-    in.align = wr_max(in.align, group->align);
-    if (group->block && in.realms == WR_REALMS_PERSISTENT) {
-        in.base = group->base;
-        in.block = group->block;
-        in.aggregators = group->owners;
-        in.seats = group->owners > group->seats ? in.ranks : group->seats;
+    const wr_transport *ranks = group->handle.world->transport;
+    wr_plan_input_tune(in, direction, &group->handle.tunables, group->handle.price);
+    wr_handle_describe(&group->handle, in);
+    in->write_behind = in->write_behind && !group->custom.count;
+    in->ranks = ranks->size;
+    in->nodes = ranks->nodes;
+    in->shared = can_share(group);
+    if (group->channel.apart && in->exchange != WR_EXCHANGE_ALLTOALL)
+        in->exchange = WR_EXCHANGE_P2P;
+    in->seats = group->seats;
+    in->cores = group->handle.cores;
+    in->unit = group->unit;
+    in->origin = group->origin;
+    in->align = wr_max(in->align, group->align);
+    in->disks = group->handle.storage->facts.disks;
+    if (in->disks)
+        in->stripe = group->handle.storage->facts.stripe;
+    if (group->block && in->realms == WR_REALMS_PERSISTENT) {
+        in->base = group->base;
+        in->block = group->block;
+        in->aggregators = group->owners;
+        in->seats = group->owners > group->seats ? in->ranks : group->seats;
     }
-    in.custom = group->custom.count;
-    in.realms = in.custom ? WR_REALMS_CUSTOM : in.realms;
-    in.write_behind = in.write_behind && !in.custom;
-    in.custom_hash = group->custom_hash;
-    in.given = in.custom ? &group->custom : NULL;
-    return in;
+    in->custom = group->custom.count;
+    in->realms = in->custom ? WR_REALMS_CUSTOM : in->realms;
+    in->custom_hash = group->custom_hash;
+    in->given = in->custom ? &group->custom : NULL;
+    in->limit = group->node_windows.limit;
 }
 
 bool wr_group_by_messages(const wr_group *group)

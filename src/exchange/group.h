@@ -59,8 +59,8 @@ int wr_group_prepare(wr_group *group, const wr_tunables *tunables);
 void wr_group_close_regions(wr_group *group);
 void wr_group_end_regions(wr_group *group);
 
-/* The input of a plan for `wanted`; the file's size only matters to realms=static. */
-wr_plan_input wr_group_input(const wr_group *group, enum wr_direction direction,
-                             const wr_summary *wanted, int64_t file_size);
+/* The part of a plan's input that the open file knows, of all ranks; what is wanted is the
+ * caller's. */
+void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_input *in);
 
 #endif

@@ -424,6 +424,7 @@ void wr_rounds_leaders(wr_call *call)
                  .node_windows = &call->group->node_windows,
                  .service = {.call = call, .t = t, .by_node = true},
                  .left = call->a->end - call->a->begin};
+    call->rounds.did->exchange = WR_EXCHANGE_LEADERS;
     int code = admit(&l);
     bool apart = code == WEIR_ENOSPC; /* on some node: nothing else is about space here */
     if (!apart)
@@ -438,6 +439,8 @@ void wr_rounds_leaders(wr_call *call)
         return;
     call->slots = 0;
     call->wants = (wr_wants){0};
+    wr_plan_do_without(call->in, call->plan, false);
+    wr_call_log(call);
     wr_rounds_messages(call);
 }
 

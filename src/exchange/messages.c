@@ -133,6 +133,7 @@ void wr_rounds_messages(wr_call *call)
                   .t = t,
                   .service = {.call = call, .t = t},
                   .left = call->a->end - call->a->begin};
+    call->rounds.did->exchange = WR_EXCHANGE_P2P;
     int code = admit(&m);
     wr_call_fail(call, code, call->plan->lo);
     if (!code)

@@ -18,14 +18,9 @@ static int64_t head_bytes(const wr_node_windows *nw)
     return wr_round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot), PAGE);
 }
 
-int64_t wr_node_windows_slot_bytes(int64_t window)
-{
-    return WR_COVER_ROOM + wr_round_up(window, PAGE);
-}
-
 static int64_t ring_bytes(const wr_node_windows *nw)
 {
-    return head_bytes(nw) + nw->slots * wr_node_windows_slot_bytes(nw->window);
+    return head_bytes(nw) + nw->slots * wr_slot_bytes(nw->window);
 }
 
 bool wr_node_windows_fits(const wr_node_windows *nw, const wr_node_windows_need *need)
@@ -110,7 +105,7 @@ wr_ring *wr_node_windows_ring(const wr_node_windows *nw, int ring)
 static char *cover_room(const wr_node_windows *nw, int ring, int slot)
 {
     return (char *)wr_node_windows_ring(nw, ring) + head_bytes(nw) +
-           slot * wr_node_windows_slot_bytes(nw->window);
+           slot * wr_slot_bytes(nw->window);
 }
 
 char *wr_node_windows_buffer(const wr_node_windows *nw, int ring, int slot)

@@ -15,7 +15,6 @@
 
 enum {
     WR_NODE_RANKS = 1024, /* most ranks of a node that can take part */
-    WR_RING_SLOTS = 256,  /* most of an aggregator */
     WR_COVER_ROOM = WR_COVER_BYTES
 };
 
@@ -53,9 +52,6 @@ typedef struct wr_node_windows_need {
     int rings, slots;
     int64_t window;
 } wr_node_windows_need;
-
-/* Of one window: its buffer, and room for the description of its cover. */
-int64_t wr_node_windows_slot_bytes(int64_t window);
 
 bool wr_node_windows_fits(const wr_node_windows *nw, const wr_node_windows_need *need);
 

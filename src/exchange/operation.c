@@ -1,4 +1,4 @@
-/* Operations.
+/* Operations. Who moves them is in their plans (plan/ways.c):
  *
  *   overlap   split, _begin returns                  nonblocking
  *   none      when it is over                        moved by callers
@@ -15,13 +15,11 @@
 
 #include "base/arith.h"
 
-enum { BRIEF = 32 << 10 };
-
 static int run_alone(wr_operation *op)
 {
     if (op->code)
         return wr_error_raise(&op->error);
-    wr_outcome o = wr_alone_run(&op->group->handle, &op->a);
+    wr_outcome o = wr_alone_run(&op->group->handle, &op->a, &op->moving);
     op->count = wr_outcome_count(&o, &op->a);
     return o.code;
 }
@@ -44,58 +42,50 @@ static void run(void *user)
     wr_word_set(&op->stage, WR_OVER);
 }
 
-/* Whether the thread can make all of it. */
-static bool suits_thread(const wr_operation *op)
-{
-    return !op->together || !wr_group_by_messages(op->group) ||
-           op->group->handle.world->transport->multiple;
-}
-
-static bool may_overlap(const wr_operation *op)
-{
-    const wr_tunables *t = &op->group->handle.tunables;
-    return t->overlap.which != WR_OVERLAP_NONE && t->overlap_memory;
-}
-
-/* Whether an access of this rank alone takes less time than a thread takes to be called: it is
- * small, and memory is all that it goes to. */
-static bool is_brief(const wr_operation *op)
+/* The page cache is asked, and the thread started, only where that makes a difference. */
+static wr_moving find_moving(const wr_operation *op)
 {
     const wr_group *group = op->group;
     const wr_access_request *a = &op->a;
-    int64_t lo, hi, bytes = a->end - a->begin;
-    if (op->together || op->code || group->handle.tunables.overlap.which != WR_OVERLAP_AUTO)
-        return false;
-    if (bytes == 0 || bytes > BRIEF || !wr_handle_is_memory(&group->handle, a->direction))
-        return bytes == 0;
-    wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    return hi - lo == bytes && group->handle.storage->plain_fd >= 0 &&
-           (a->direction == WR_WRITE || wr_storage_is_cached(group->handle.storage, lo));
-}
-
-static enum wr_mover choose(wr_operation *op)
-{
-    bool split = op->form == WR_SPLIT;
-    op->away = may_overlap(op) && op->group->handle.tunables.progress.which == WR_PROGRESS_THREAD &&
-               wr_progress_thread(&op->group->handle.world->process->progress);
-    bool all = !split || op->group->handle.tunables.overlap.which == WR_OVERLAP_ALL;
-    return op->away && all && suits_thread(op) ? WR_BY_THREAD : WR_BY_CALLERS;
+    wr_moving m = {.beside = 1,
+                   .form = op->form,
+                   .alone = !op->together,
+                   .direction = a->direction,
+                   .bytes = a->end - a->begin,
+                   .one_run = 1,
+                   .memory = wr_handle_is_memory(&group->handle, a->direction),
+                   .cached = 1,
+                   .overlap = group->handle.tunables.overlap.which,
+                   .may_keep = group->handle.tunables.overlap_memory,
+                   .messages = op->together && wr_group_by_messages(group),
+                   .multiple = group->handle.world->transport->multiple};
+    if (m.bytes && wr_moving_is_brief(&m)) {
+        int64_t lo, hi;
+        wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
+        m.one_run = hi - lo == m.bytes && group->handle.storage->plain_fd >= 0;
+        if (m.one_run && m.direction == WR_READ)
+            m.cached = wr_storage_is_cached(group->handle.storage, lo);
+    }
+    m.thread = !wr_moving_is_brief(&m) && wr_moving_overlaps(&m) &&
+               group->handle.tunables.progress.which == WR_PROGRESS_THREAD &&
+               wr_progress_thread(&group->handle.world->process->progress);
+    return m;
 }
 
 int wr_operation_start(wr_operation *op)
 {
     wr_group *group = op->group;
-    const bool brief = is_brief(op);
-    op->job = (wr_job){.by = WR_BY_CALLERS, .run = run, .user = op, .own = op->own};
+    op->moving = find_moving(op);
+    const enum wr_moved mover = wr_moving_mover(&op->moving);
+    op->job = (wr_job){.by = mover == WR_MOVED_BY_THREAD ? WR_BY_THREAD : WR_BY_CALLERS,
+                       .run = run,
+                       .user = op,
+                       .own = op->own};
     op->own = NULL;
-    if (!brief) {
-        op->job.by = choose(op);
+    if (mover != WR_MOVED_AT_ONCE)
         op->job.queue = op->together ? &group->together : &group->alone;
-    }
     op->stage = (wr_word){0};
     op->count = 0;
-    /* its callers may be elsewhere for long, and others wait for the lock */
-    op->a.unbroken = group->handle.atomic && op->job.by == WR_BY_CALLERS;
     int code = wr_job_start(&group->handle.world->process->progress, &op->job);
     if (code)
         return code;
@@ -114,7 +104,7 @@ void wr_operation_stored(wr_operation *op)
 
 void wr_operation_begun(wr_operation *op)
 {
-    if (!may_overlap(op))
+    if (!wr_moving_overlaps(&op->moving))
         wr_operation_wait(op);
     else if (op->job.by == WR_BY_CALLERS)
         wr_world_wait(op->group->handle.world, &op->stage, WR_STARTED);

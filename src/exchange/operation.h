@@ -24,7 +24,7 @@ typedef struct wr_operation {
     wr_access_request a; /* its patterns are its own */
     bool together;
     enum wr_form form;
-    bool away; /* its storage is left to the progress thread */
+    wr_moving moving; /* what decides who moves it; set when it is started */
     wr_word stage;
     int code; /* at first: why this rank cannot take part, or 0; in the end: how it went */
     weir_error error;

@@ -24,13 +24,9 @@ typedef struct wr_call {
     int64_t first_realm; /* from this one on */
     wr_wants wants;      /* that this aggregator serves; local ranks if through shared memory */
     uint32_t epoch;      /* of the mailbox, in which the node's requests are */
-    int64_t most;        /* of a realm's data, as far as the plan can tell */
-    int64_t room;        /* that every rank may keep in flight */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
     int slots;          /* windows an aggregator may have under way, with shared memory */
     bool holds;         /* this rank does all that is accessed, in atomic mode */
-    bool away;          /* the storage is the progress thread's; */
-    bool aside;         /* is it on all ranks that have one */
     wr_operation *op;   /* or NULL: a blocking call */
     wr_outcome outcome; /* of this rank; goes on to the exit agreement */
     weir_error *error;  /* if outcome.code */
@@ -79,8 +75,11 @@ static inline void wr_call_stored(const wr_call *c)
         wr_operation_stored(c->op);
 }
 
+/* Says what the plan is now, if the log asks for it. */
+void wr_call_log(const wr_call *call);
+
 /* Leaves rounds, or another part of a call, to the progress thread, and waits for them. */
-void wr_call_send_away(wr_call *call, void (*run)(wr_call *call));
+void wr_call_hand_over(wr_call *call, void (*run)(wr_call *call));
 
 /* [collective, on one node] All rounds, where there is no shared memory for them. */
 void wr_call_run_apart(wr_call *call);

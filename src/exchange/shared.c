@@ -393,6 +393,7 @@ static void run_rounds(shared *s, bool serves)
 
 static void run(wr_call *call)
 {
+    call->rounds.did->exchange = WR_EXCHANGE_SHM;
     shared s = {.call = call,
                 .t = call->group->handle.world->transport,
                 .node_windows = &call->group->node_windows,
@@ -410,53 +411,24 @@ static void run(wr_call *call)
     weir_pattern_free(realm);
 }
 
-/* How many windows each aggregator may have under way; whether all of them fit. */
-static bool find_slots(wr_call *c)
-{
-    bool keeps = c->aside && c->op && c->op->form == WR_SPLIT &&
-                 c->group->handle.tunables.overlap.which != WR_OVERLAP_ALL;
-    int64_t windows = c->most / c->plan->window + 1;
-    c->slots = 2;
-    if (!keeps)
-        return true;
-    int64_t fitting = c->room / wr_node_windows_slot_bytes(c->plan->window);
-    c->slots = (int)wr_max(2, wr_min(wr_min(windows, WR_RING_SLOTS), fitting));
-    return windows <= c->slots;
-}
-
-/* Where shared memory is short, windows are smaller, down to this. */
-enum { SMALLEST_WINDOW = 64 << 10 };
-
-static void limit_window(wr_call *c)
-{
-    int64_t limit = c->group->node_windows.limit;
-    if (limit > 0)
-        c->in->window = c->plan->window = wr_min(c->plan->window, limit);
-}
-
-/* [collective on the node] Memory for as many windows as there should be, or for two, as large as
- * there is memory for; or WR_NO_REGION. */
-static int open_node_windows(wr_call *c, bool *fits)
+/* [collective on the node] Memory for the windows of the plan, or of a smaller one, or
+ * WR_NO_REGION. */
+static int open_node_windows(wr_call *c)
 {
     wr_group *group = c->group;
     wr_node_windows *nw = &group->node_windows;
-    wr_node_windows_need need = {c->rings ? c->rings : 1, c->slots, c->plan->window};
+    wr_node_windows_need need = {c->rings ? c->rings : 1, (int)c->plan->slots, c->plan->window};
     if (wr_node_windows_fits(nw, &need))
         return 0;
     int code;
     while ((code = wr_node_windows_open(nw, &group->inner, &need)) == WR_NO_REGION &&
            nw->limit >= 0) {
-        if (need.slots > 2) {
-            *fits = false;
-        } else {
-            int64_t smaller = wr_max(SMALLEST_WINDOW, c->plan->window / 4);
-            nw->limit = c->plan->window > SMALLEST_WINDOW ? smaller : -1;
-            limit_window(c);
-        }
-        c->slots = 2;
-        need = (wr_node_windows_need){need.rings, c->slots, c->plan->window};
+        wr_plan_shrink(c->in, c->plan);
+        nw->limit = c->in->limit;
+        wr_call_log(c);
+        need = (wr_node_windows_need){need.rings, (int)c->plan->slots, c->plan->window};
     }
-    int64_t kept = code || c->slots == 2 ? 0 : c->slots * wr_node_windows_slot_bytes(need.window);
+    int64_t kept = code || need.slots == 2 ? 0 : need.slots * wr_slot_bytes(need.window);
     atomic_fetch_add(&group->handle.world->in_flight, kept - group->in_flight);
     group->in_flight = kept;
     return code;
@@ -464,24 +436,22 @@ static int open_node_windows(wr_call *c, bool *fits)
 
 /* [collective on the node] There is memory for the rounds, and large requests are told; or all
  * leave. */
-static int admit(wr_call *c, bool *fits)
+static int admit(wr_call *c)
 {
-    limit_window(c);
-    *fits = find_slots(c);
-    int code = open_node_windows(c, fits);
+    int code = open_node_windows(c);
+    c->slots = (int)c->plan->slots;
     return code ? code : wr_call_show(c);
 }
 
-/* What does not fit memory goes on in the background. */
-static void run_admitted(wr_call *c, bool fits)
+static void run_admitted(wr_call *c)
 {
     wr_arena memory = {0};
     if (c->mine >= 0)
         wr_call_fail(c, wr_call_gather(c, &memory, &c->wants), c->plan->lo);
     c->rounds.wakeup = wr_node_windows_wakeup(&c->group->node_windows,
                                               c->group->handle.world->transport->local_rank);
-    if (c->rounds.away && !fits && c->op->job.by == WR_BY_CALLERS)
-        wr_call_send_away(c, run);
+    if (c->plan->handed)
+        wr_call_hand_over(c, run);
     else
         run(c);
     wr_wants_forget(&c->wants);
@@ -490,15 +460,12 @@ static void run_admitted(wr_call *c, bool fits)
 
 void wr_rounds_shared(wr_call *c)
 {
-    const int64_t window = c->plan->window;
-    bool fits;
-    int code = admit(c, &fits);
+    int code = admit(c);
     if (!code) {
-        run_admitted(c, fits);
+        run_admitted(c);
         return;
     }
     c->slots = 0;
-    c->in->window = c->plan->window = window;
     if (code == WR_NO_REGION)
         wr_call_run_apart(c);
     else

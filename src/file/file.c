@@ -15,7 +15,7 @@ typedef struct agreed {
     int code;
     weir_error error;
     wr_tunables tunables;
-    wr_cost cost[2];
+    wr_price cost[2];
     int64_t cores;
 } agreed;
 
@@ -170,7 +170,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
     }
     for (int i = 0; i < 2; i++)
-        p->handle.price[i] = (wr_price){a.cost[i].call_ns, a.cost[i].mib_ns, a.cost[i].scaling};
+        p->handle.price[i] = a.cost[i];
     p->handle.sole = how->mode & WEIR_SOLE && t->size == 1;
     code = agree_on_file(f, how, code);
     f->mode = how->mode;
@@ -410,7 +410,7 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     } else if (together) {
         code = wr_collective_run(&f->group, a, code, NULL, &counted);
     } else if (!code) {
-        wr_outcome o = wr_alone_run(&f->group.handle, a);
+        wr_outcome o = wr_alone_run(&f->group.handle, a, NULL);
         code = o.code;
         counted = wr_outcome_count(&o, a);
     }

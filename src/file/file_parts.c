@@ -23,7 +23,9 @@ wr_storage *wr_file_storage(const weir_file *file)
 
 int64_t wr_file_aggregators(const weir_file *file)
 {
-    wr_plan_input in = wr_group_input(&file->group, WR_WRITE, &(wr_summary){0}, 0);
+    wr_plan_input in;
+    wr_group_input(&file->group, WR_WRITE, &in);
+    in.realms = WR_REALMS_PERSISTENT; /* which do not depend on what is wanted */
     return wr_plan_aggregators(&in);
 }
 

@@ -100,16 +100,20 @@ static int64_t round_to(int64_t x, int64_t origin, int64_t size)
     return origin + wr_round_down(x - origin, size);
 }
 
-void wr_balance_settle(const wr_balance *b, wr_plan_input *in)
+void wr_balance_settle(const wr_balance *b, wr_plan_input *in, int64_t cut[WR_CUTS])
 {
     const wr_grain g = wr_grain_of(in, b->cuts);
-    in->cut[0] = in->wanted.lo;
+    in->asked = b->rounds;
+    in->cut = cut;
+    cut[0] = in->wanted.lo;
+    for (int64_t i = b->cuts; i < WR_CUTS; i++)
+        cut[i] = 0;
     for (int64_t i = 1; i < b->cuts; i++) {
         const int64_t more = b->below_hi[i] - b->below_lo[i];
         int64_t x = b->lo[i] + share_of(wr_min(more, target_of(b, i) - b->below_lo[i]),
                                         b->hi[i] - b->lo[i], more);
         x = round_to(x + g.size / 2, g.origin, g.size);
-        in->cut[i] = wr_max(in->cut[i - 1], wr_min(x, in->wanted.hi));
+        cut[i] = wr_max(cut[i - 1], wr_min(x, in->wanted.hi));
     }
 }
 
@@ -121,7 +125,7 @@ void wr_balance_count(const wr_want *want, int count, const int64_t *at, int64_t
     }
 }
 
-void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants)
+void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants, int64_t cut[WR_CUTS])
 {
     wr_balance b;
     int64_t at[WR_CUTS];
@@ -132,7 +136,7 @@ void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants)
             wr_balance_count(&wants[i], asked, at, below);
         wr_balance_hear(&b, asked, at, below);
     }
-    wr_balance_settle(&b, in);
+    wr_balance_settle(&b, in, cut);
 }
 
 int wr_balanced_cut(const wr_plan_input *in, wr_plan *out)
@@ -140,8 +144,6 @@ int wr_balanced_cut(const wr_plan_input *in, wr_plan *out)
     const wr_grain g = wr_grain_of(in, out->aggregators);
     out->base = g.origin;
     out->block = g.size; /* where cuts between these fall */
-    for (int i = 0; i < WR_CUTS; i++)
-        out->cut[i] = in->cut[i];
     return 0;
 }
 

@@ -26,13 +26,13 @@ int wr_balance_ask(const wr_balance *b, int64_t at[WR_CUTS]);
 /* What all ranks together have below each of them. */
 void wr_balance_hear(wr_balance *b, int count, const int64_t *at, const int64_t *below);
 
-/* Sets in->cut. */
-void wr_balance_settle(const wr_balance *b, wr_plan_input *in);
+/* Sets `cut`, which the input borrows from then on. */
+void wr_balance_settle(const wr_balance *b, wr_plan_input *in, int64_t cut[WR_CUTS]);
 
 /* How much of the data [begin, end) of a pattern lies below each of some offsets, added to sums. */
 void wr_balance_count(const wr_want *want, int count, const int64_t *at, int64_t *sums);
 
 /* All of this where one process knows what all ranks want. */
-void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants);
+void wr_balance_wants(wr_plan_input *in, int64_t count, const wr_want *wants, int64_t cut[WR_CUTS]);
 
 #endif

@@ -1,7 +1,5 @@
 /* Plans for people: as text and as a picture. Puts the parts of all aggregators together in one
  * process, which a real access never does. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -10,11 +8,8 @@
 #include "plan/balance.h"
 #include "plan/partners.h"
 #include "plan/realms.h"
+#include "plan/say.h"
 #include "weir/plan.h"
-
-/* Of a page cache, where nothing was measured. */
-static const wr_price built_in[] = {
-    [WR_READ] = {600, 150000, 200}, [WR_WRITE] = {2000, 150000, 200}};
 
 enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, TOP = 34, MOST_ROWS = 32, MOST_RUNS = 400 };
 
@@ -36,37 +31,25 @@ struct weir_plan {
     weir_plan_request request;
     wr_plan_input in;
     wr_plan plan;
-    int64_t sieve_buffer;
     wr_want *wants;
     int64_t wants_count;
     wr_partners partners;
     wr_custom_realms custom;
+    int64_t cut[WR_CUTS];
 };
 
-/* Text appended to a buffer of fixed size, counting what does not fit. */
+/* Text, and, of a picture, the row where windows go. */
 typedef struct writer {
-    char *text;
-    size_t size;
-    int64_t length;
-    int64_t row; /* of a picture: where windows go */
+    wr_text text;
+    int64_t row;
 } writer;
-
-static void say(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(writer *w, const char *format, ...)
-{
-    size_t used = (size_t)w->length < w->size ? (size_t)w->length : w->size;
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(w->text ? w->text + used : NULL, w->size - used, format, args);
-    va_end(args);
-    w->length += length;
-}
 
 static int check_request(const weir_plan_request *r)
 {
     if (r->ranks < 1)
         return wr_fail(WEIR_EINVAL, "plan: %d ranks", r->ranks);
+    if (r->form < WR_BLOCKING || r->form > WR_NONBLOCKING)
+        return wr_fail(WEIR_EINVAL, "plan: there is no form %d", r->form);
     for (int i = 0; i < r->ranks; i++) {
         const weir_pattern *p = r->patterns[i];
         if (p && !weir_pattern_is_ordered(p))
@@ -77,12 +60,31 @@ static int check_request(const weir_plan_request *r)
     return wr_check_reserved(r->reserved, "weir_plan_request");
 }
 
+/* Of an operation on a file that is in the page cache, where the thread may do what it likes. */
+static wr_moving moving_of(const weir_plan *p, const wr_tunables *t)
+{
+    const wr_plan_input *in = &p->in;
+    wr_moving m = {.beside = 1,
+                   .form = in->form,
+                   .alone = p->request.alone != 0,
+                   .direction = in->direction,
+                   .bytes = in->wanted.bytes,
+                   .memory = 1,
+                   .cached = 1,
+                   .overlap = in->overlap,
+                   .may_keep = in->may_keep,
+                   .messages = wr_plan_by_messages(in->exchange, in->shared),
+                   .multiple = 1};
+    m.thread = wr_moving_overlaps(&m) && t->progress.which == WR_PROGRESS_THREAD;
+    return in->form == WR_BLOCKING ? (wr_moving){0} : m;
+}
+
 static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
     enum wr_direction direction = r->write ? WR_WRITE : WR_READ;
     int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
-    p->in = wr_plan_input_tuned(direction, t, built_in);
+    wr_plan_input_tune(&p->in, direction, t, wr_built_in_prices[WR_IN_CACHE].price);
     p->in.ranks = r->ranks;
     p->in.nodes = (r->ranks + per_node - 1) / per_node;
     p->in.cores = r->cores ? r->cores : wr_min(per_node, r->ranks);
@@ -95,7 +97,15 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.given = &p->custom;
     if (r->realm_count)
         p->in.realms = WR_REALMS_CUSTOM;
-    p->sieve_buffer = t->sieve_buffer[direction];
+    if (r->alone) { /* whatever would be cut */
+        p->in.realms = WR_REALMS_EVEN;
+        p->in.collective = WR_SWITCH_NEVER;
+    }
+    p->in.form = r->form;
+    p->in.room = p->in.may_keep;
+    p->in.moving = moving_of(p, t);
+    p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);
+    p->in.leased = t->progress.which == WR_PROGRESS_THREAD;
 }
 
 /* What every rank wants, and all together. */
@@ -160,8 +170,9 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
     if (!code) {
         set_input(p, &tunables, &wanted);
         if (p->in.realms == WR_REALMS_BALANCED)
-            wr_balance_wants(&p->in, p->wants_count, p->wants);
+            wr_balance_wants(&p->in, p->wants_count, p->wants, p->cut);
         code = wr_plan_build(&p->in, &p->plan);
+        p->plan.reason = request->alone ? WR_ONE_RANK : p->plan.reason;
     }
     if (code)
         weir_plan_free(p);
@@ -179,28 +190,6 @@ void weir_plan_free(weir_plan *plan)
     wr_free(plan);
 }
 
-static void say_input(writer *w, const weir_plan *p)
-{
-    const wr_plan_input *in = &p->in;
-    say(w, "input %016llx\n", (unsigned long long)wr_plan_input_hash(in));
-    say(w, "  %s, %lld ranks on %lld nodes of %lld cores\n", in->direction ? "write" : "read",
-        (long long)in->ranks, (long long)in->nodes, (long long)in->cores);
-    say(w, "  wanted: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)%s\n",
-        (long long)in->wanted.bytes, (long long)in->wanted.runs, (long long)in->wanted.active,
-        (long long)in->wanted.lo, (long long)in->wanted.hi,
-        in->wanted.apart ? ", ranks apart" : "");
-    say(w, "  counted once: about %lld bytes in %lld runs\n", (long long)in->wanted.once_bytes,
-        (long long)in->wanted.once_runs);
-    say(w, "  realms=%s unit=%lld align=%lld window=%lld buffer=%lld\n",
-        wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
-        (long long)in->window, (long long)in->buffer);
-    if (in->disks)
-        say(w, "  striped: %lld disks, %lld bytes at a time\n", (long long)in->disks,
-            (long long)in->stripe);
-    say(w, "  costs: %lld ns a call, %lld ns a MiB\n", (long long)in->call_ns,
-        (long long)in->mib_ns);
-}
-
 /* What all windows of all realms come to. */
 typedef struct total {
     int64_t windows, rounds, calls, moved;
@@ -211,14 +200,15 @@ static void say_window(writer *w, const wr_windows *walk, const wr_window *windo
     int64_t ranks = 0;
     for (int64_t i = 0; i < walk->count; i++)
         ranks += wr_want_touches(&walk->wants[i], window->lo, window->hi);
-    say(w, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes", (long long)number,
-        (long long)window->lo, (long long)window->hi, window->method, window->reason,
-        (long long)weir_pattern_pieces(window->cover),
-        (long long)weir_pattern_bytes(window->cover));
+    wr_say(&w->text, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes",
+           (long long)number, (long long)window->lo, (long long)window->hi, window->method,
+           window->reason, (long long)weir_pattern_pieces(window->cover),
+           (long long)weir_pattern_bytes(window->cover));
     if (walk->plan->collective)
-        say(w, ", %lld ranks", (long long)ranks);
-    say(w, "%s%s\n", walk->in->direction == WR_WRITE && window->holes ? ", read first" : "",
-        walk->in->direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
+        wr_say(&w->text, ", %lld ranks", (long long)ranks);
+    wr_say(&w->text, "%s%s\n",
+           walk->in->direction == WR_WRITE && window->holes ? ", read first" : "",
+           walk->in->direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
 }
 
 /* What is said or drawn of a realm, if anything, and of each of its windows. */
@@ -274,7 +264,7 @@ static void say_few_windows(writer *w, const weir_plan *p, const wr_windows *wal
     if (walk->number <= SHOWN)
         say_window(w, walk, window, walk->number - 1);
     else if (walk->number == SHOWN + 1)
-        say(w, "  ...\n");
+        wr_say(&w->text, "  ...\n");
 }
 
 static void say_nothing(writer *w, const weir_plan *p, const wr_windows *walk,
@@ -292,17 +282,18 @@ static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int
     for (int64_t k = 0; !p->plan.scattered && k < walk->count; k++)
         data += wr_pattern_data_below(walk->wants[k].pattern, hi) -
                 wr_pattern_data_below(walk->wants[k].pattern, lo);
-    say(w, "realm %lld of rank %lld: ", (long long)i, (long long)wr_plan_seat(&p->plan, i));
+    wr_say(&w->text, "realm %lld of rank %lld: ", (long long)i,
+           (long long)wr_plan_seat(&p->plan, i));
     if (p->plan.period)
-        say(w, "%lld bytes from %lld on, and again every %lld",
-            (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,
-            (long long)p->plan.period);
+        wr_say(&w->text, "%lld bytes from %lld on, and again every %lld",
+               (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,
+               (long long)p->plan.period);
     else
-        say(w, "%lld bytes from %lld on%s", (long long)weir_pattern_bytes(realm), (long long)lo,
-            weir_pattern_bytes(realm) < hi - lo ? ", in pieces" : "");
+        wr_say(&w->text, "%lld bytes from %lld on%s", (long long)weir_pattern_bytes(realm),
+               (long long)lo, weir_pattern_bytes(realm) < hi - lo ? ", in pieces" : "");
     if (!p->plan.scattered)
-        say(w, "; %lld wanted", (long long)data);
-    say(w, "\n");
+        wr_say(&w->text, "; %lld wanted", (long long)data);
+    wr_say(&w->text, "\n");
 }
 
 static int say_realms(writer *w, const weir_plan *p, total *sum)
@@ -316,36 +307,74 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
     return 0;
 }
 
-/* A rank for itself: straight from its memory, a call a run, or through windows. */
-static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *sum)
+/* The plan that a rank makes for itself. */
+static void plan_rank(const weir_plan *p, const wr_want *want, wr_plan_input *in, wr_plan *plan)
 {
-    wr_summary own = wr_summary_of(want->pattern, want->begin, want->end);
-    wr_plan_input in = p->in;
-    bool shown = want->rank < SHOWN;
-    if (want->rank == SHOWN)
-        say(w, "...\n");
-    in.wanted = own;
-    if (own.hi - own.lo == own.bytes || !wr_plan_may_sieve(&in)) {
-        if (shown)
-            say(w, "rank %d: %lld runs, %lld bytes, from and to its memory\n", want->rank,
-                (long long)own.runs, (long long)own.bytes);
-        sum->calls += own.runs;
-        sum->moved += own.bytes;
-        return 0;
-    }
-    if (shown)
-        say(w, "rank %d: bytes %lld to %lld\n", want->rank, (long long)own.lo, (long long)own.hi);
-    const wr_plan plan = wr_plan_alone(&own, p->sieve_buffer);
+    *in = p->in;
+    in->alone = 1;
+    in->wanted = wr_summary_of(want->pattern, want->begin, want->end);
+    in->whole = p->request.unit > 0 && in->direction == WR_READ;
+    in->column = p->request.unit;
+    in->moving.bytes = in->wanted.bytes;
+    in->moving.one_run = in->wanted.hi - in->wanted.lo == in->wanted.bytes;
+    in->moving.handed = p->plan.handed;
+    in->task = in->moving.handed || wr_moving_mover(&in->moving) != WR_MOVED_AT_ONCE;
+    wr_plan_build(in, plan); /* alone, nothing can be wrong with it */
+}
+
+/* Whole slices, as many as fit a window. */
+static void count_columns(const wr_plan_input *in, const wr_plan *plan, total *sum)
+{
+    const int64_t lo = plan->lo / in->column, hi = wr_div_ceil(plan->hi, in->column);
+    const int64_t windows = wr_div_ceil(hi - lo, wr_max(1, plan->window / in->column));
+    sum->windows += windows;
+    sum->calls += windows * (1 + in->direction);
+    sum->moved += (hi - lo) * in->column * (1 + in->direction);
+}
+
+/* Through windows. */
+static int walk_rank(const weir_plan *p, const wr_want *want, const wr_windows *of, total *sum,
+                     writer *w)
+{
     weir_pattern *realm;
     wr_windows walk;
-    int code = wr_plan_realm(&plan, 0, &realm);
+    int code = wr_plan_realm(of->plan, 0, &realm);
     if (code)
         return code;
-    wr_windows_init(&walk, &p->in, &plan, realm, 1, want);
-    const visitor visit = {.window = shown ? say_few_windows : say_nothing};
+    wr_windows_init(&walk, of->in, of->plan, realm, 1, want);
+    const visitor visit = {.window = want->rank < SHOWN ? say_few_windows : say_nothing};
     code = visit_windows(p, &walk, sum, &visit, w);
     weir_pattern_free(realm);
     return code;
+}
+
+static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *sum)
+{
+    wr_plan_input in;
+    wr_plan plan;
+    plan_rank(p, want, &in, &plan);
+    if (want->rank == SHOWN)
+        wr_say(&w->text, "...\n");
+    if (want->rank < SHOWN) {
+        wr_say(&w->text, "rank %d: %lld bytes in about %lld runs, in [%lld, %lld)\n", want->rank,
+               (long long)in.wanted.bytes, (long long)in.wanted.runs, (long long)plan.lo,
+               (long long)plan.hi);
+        if (p->request.alone) {
+            wr_say_input(&w->text, &in);
+            wr_say_plan(&w->text, &in, &plan);
+        } else {
+            wr_say_ways(&w->text, &in, &plan);
+        }
+    }
+    if (plan.way[0] == WR_WAY_SIEVE)
+        return walk_rank(p, want, &(wr_windows){.in = &in, .plan = &plan}, sum, w);
+    if (plan.way[0] == WR_WAY_COLUMNS) {
+        count_columns(&in, &plan, sum);
+        return 0;
+    }
+    sum->calls += in.wanted.runs;
+    sum->moved += in.wanted.bytes;
+    return 0;
 }
 
 static int say_ranks(writer *w, const weir_plan *p, total *sum)
@@ -362,50 +391,39 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
     bool together = plan->collective;
     bool messages = plan->exchange != WR_EXCHANGE_SHM;
     int64_t price = together ? plan->price_together : plan->price_alone;
-    say(w, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
-        (long long)sum->rounds, (long long)sum->calls);
-    say(w, "bytes: %lld wanted, %lld moved, %lld exchanged\n", (long long)p->in.wanted.bytes,
-        (long long)sum->moved, together ? (long long)p->in.wanted.bytes : 0);
-    say(w, "time: about %lld.%06lld seconds\n", (long long)price / 1000000000,
-        (long long)price / 1000 % 1000000);
+    wr_say(&w->text, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
+           (long long)sum->rounds, (long long)sum->calls);
+    wr_say(&w->text, "bytes: %lld wanted, %lld moved, %lld exchanged\n",
+           (long long)p->in.wanted.bytes, (long long)sum->moved,
+           together ? (long long)p->in.wanted.bytes : 0);
+    wr_say(&w->text, "time: about %lld.%06lld seconds\n", (long long)price / 1000000000,
+           (long long)price / 1000 % 1000000);
     if (together)
-        say(w,
-            "memory: 2 windows of %lld bytes and at most %d bytes for covers on each of %lld "
-            "aggregators; %s on other ranks\n",
-            (long long)plan->window, WR_WALK_BYTES + WR_WINDOW_CACHE_BYTES + 2 * WR_COVER_BYTES,
-            (long long)plan->aggregators, messages ? "a window" : "no buffer");
+        wr_say(&w->text,
+               "memory: %lld windows of %lld bytes and at most %d bytes for covers on each of %lld "
+               "aggregators; %s on other ranks\n",
+               (long long)wr_max(2, plan->slots), (long long)plan->window,
+               WR_WALK_BYTES + WR_WINDOW_CACHE_BYTES + 2 * WR_COVER_BYTES,
+               (long long)plan->aggregators, messages ? "a window" : "no buffer");
     else
-        say(w, "memory: a window of at most %lld bytes on each rank\n",
-            sum->windows ? (long long)p->sieve_buffer : 0);
-}
-
-/* By the name it has as a tunable. */
-static void say_exchange(writer *w, int64_t exchange)
-{
-    char name[40];
-    wr_tunables tunables;
-    wr_tunables_init(&tunables);
-    tunables.exchange.which = exchange;
-    wr_tunables_get(&tunables, "exchange", name, sizeof name);
-    say(w, "exchange: %s\n", name);
+        wr_say(&w->text, "memory: a window of at most %lld bytes on each rank\n",
+               sum->windows ? (long long)p->in.sieve_buffer : 0);
 }
 
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
-    writer w = {.text = text, .size = size};
+    writer w = {.text = {text, size, 0}};
     total sum = {0};
     const wr_plan *p = &plan->plan;
-    say_input(&w, plan);
-    say(&w, "plan: %s, because: %s; together about %lld us, alone about %lld us\n",
-        p->collective ? "together" : "alone", wr_plan_reason(p),
-        (long long)p->price_together / 1000, (long long)p->price_alone / 1000);
-    if (p->collective)
-        say_exchange(&w, p->exchange);
+    if (!plan->request.alone) {
+        wr_say_input(&w.text, &plan->in);
+        wr_say_plan(&w.text, &plan->in, p);
+    }
     int code = p->collective ? say_realms(&w, plan, &sum) : say_ranks(&w, plan, &sum);
     if (code)
         return code;
     say_total(&w, plan, &sum);
-    return w.length;
+    return w.text.length;
 }
 
 /* Hundredths of a pixel, in whole numbers. */
@@ -429,15 +447,16 @@ static void draw(writer *w, const weir_plan *p, band b, wr_run range)
 {
     int64_t x = place(p, range.lo), width = wr_max(40, place(p, range.hi) - x);
     long long y = TOP + b.row * BAND;
-    say(w, "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
-        (long long)x / 100, (long long)x % 100, y, (long long)width / 100, (long long)width % 100,
-        BAND - 3, b.colour);
+    wr_say(&w->text,
+           "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
+           (long long)x / 100, (long long)x % 100, y, (long long)width / 100,
+           (long long)width % 100, BAND - 3, b.colour);
 }
 
 static void label(writer *w, int64_t row, const char *what, int64_t number)
 {
     long long y = TOP + 10 + row * BAND;
-    say(w, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", y, what, (long long)number);
+    wr_say(&w->text, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", y, what, (long long)number);
 }
 
 /* The runs of a pattern, or, of very many, as many as can be told apart. */
@@ -474,13 +493,13 @@ static void draw_scale(writer *w, const weir_plan *p, long long bottom)
     const int64_t step = INT64_C(1) << shift;
     int64_t at = p->plan.lo / step * step;
     at += at < p->plan.lo ? step : 0;
-    say(w, "<text x=\"4\" y=\"26\">offset, %s</text>\n", units[shift / 10]);
+    wr_say(&w->text, "<text x=\"4\" y=\"26\">offset, %s</text>\n", units[shift / 10]);
     for (; at <= p->plan.hi; at += step) {
         const long long x = (long long)place(p, at) / 100;
-        say(w,
-            "<path d=\"M%lld %dV%lld\" stroke=\"#ddd\"/>"
-            "<text x=\"%lld\" y=\"26\" text-anchor=\"middle\">%lld</text>\n",
-            x, TOP - 5, bottom, x, (long long)(at >> shift / 10 * 10));
+        wr_say(&w->text,
+               "<path d=\"M%lld %dV%lld\" stroke=\"#ddd\"/>"
+               "<text x=\"%lld\" y=\"26\" text-anchor=\"middle\">%lld</text>\n",
+               x, TOP - 5, bottom, x, (long long)(at >> shift / 10 * 10));
         if (at > INT64_MAX - step)
             break;
     }
@@ -491,34 +510,36 @@ static void draw_legend(writer *w, bool together, long long y)
     const int last = together ? LISTED : WANTED;
     for (int i = 0; i <= last; i++) {
         int x = LEFT + 160 * i;
-        say(w, "<rect x=\"%d\" y=\"%lld\" width=\"16\" height=\"11\" fill=\"%s\"/>", x, y,
-            legend[i].colour);
+        wr_say(&w->text, "<rect x=\"%d\" y=\"%lld\" width=\"16\" height=\"11\" fill=\"%s\"/>", x, y,
+               legend[i].colour);
         if (*legend[i].other)
-            say(w, "<rect x=\"%d\" y=\"%lld\" width=\"8\" height=\"11\" fill=\"%s\"/>", x + 8, y,
-                legend[i].other);
-        say(w, "<text x=\"%d\" y=\"%lld\">%s</text>\n", x + 21, y + 10, legend[i].meaning);
+            wr_say(&w->text, "<rect x=\"%d\" y=\"%lld\" width=\"8\" height=\"11\" fill=\"%s\"/>",
+                   x + 8, y, legend[i].other);
+        wr_say(&w->text, "<text x=\"%d\" y=\"%lld\">%s</text>\n", x + 21, y + 10,
+               legend[i].meaning);
     }
 }
 
 int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
 {
-    writer w = {.text = text, .size = size};
+    writer w = {.text = {text, size, 0}};
     total sum = {0};
     static const visitor visit = {.window = draw_window};
     int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
     const long long bottom = TOP + (shown + 2 * realms) * BAND, height = bottom + 28;
-    say(&w,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
-        "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-        WIDTH, height);
-    say(&w, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s", LEFT,
-        (long long)plan->plan.lo, (long long)plan->plan.hi, wr_plan_reason(&plan->plan));
+    wr_say(&w.text,
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
+           "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+           WIDTH, height);
+    wr_say(&w.text, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s", LEFT,
+           (long long)plan->plan.lo, (long long)plan->plan.hi, wr_plan_reason(&plan->plan));
     if (shown < plan->wants_count)
-        say(&w, "; the first %lld of %lld ranks", (long long)shown, (long long)plan->wants_count);
+        wr_say(&w.text, "; the first %lld of %lld ranks", (long long)shown,
+               (long long)plan->wants_count);
     if (realms && realms < n)
-        say(&w, "; the first %lld of %lld realms", (long long)realms, (long long)n);
-    say(&w, "</text>\n");
+        wr_say(&w.text, "; the first %lld of %lld realms", (long long)realms, (long long)n);
+    wr_say(&w.text, "</text>\n");
     draw_scale(&w, plan, bottom);
     for (int64_t i = 0; i < shown; i++, row++) {
         label(&w, row, "rank", plan->wants[i].rank);
@@ -539,6 +560,6 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
             return code;
     }
     draw_legend(&w, realms > 0, bottom + 10);
-    say(&w, "</svg>\n");
-    return w.length;
+    wr_say(&w.text, "</svg>\n");
+    return w.text.length;
 }

@@ -1,26 +1,15 @@
-/* Summaries, prices, and the choice between going together and going alone. */
+/* Summaries, prices, and the choice between going together and going alone; ways.c has the rest. */
 #include "plan/plan.h"
+
+#include <string.h>
 
 #include "base/arith.h"
 #include "base/error.h"
 #include "plan/method.h"
+#include "plan/ways.h"
 
-/* Below both, looking where data are costs more than it can bring. */
-enum { LOOK_BYTES = 64 << 10, LOOK_RUNS = 16 };
-
-/* Longer runs are copied by the system as fast as by us. */
-enum { MAPPED_RUN = 256 << 10 };
-
-enum {
-    COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
-    MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
-    SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
-    MEETING_NS = 1500,      /* a rank's share of a round */
-    MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
-    WORTH_NS = 25000        /* less work than this is not worth an aggregator */
-};
-
-enum { LIST, STEPS, SIEVE, WAYS };
+/* What there are prices for. */
+enum { LIST, STEPS, SIEVE, KINDS };
 
 /* The outermost loop that the data [begin, end) take more than one step of. */
 static void find_steps(const weir_pattern *p, int64_t begin, int64_t end, wr_summary *out)
@@ -45,22 +34,21 @@ static void find_steps(const weir_pattern *p, int64_t begin, int64_t end, wr_sum
     }
 }
 
-wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end)
+void wr_summary_set(wr_summary *out, const weir_pattern *pattern, int64_t begin, int64_t end)
 {
-    wr_summary s = {0};
+    memset(out, 0, sizeof *out);
     if (begin >= end)
-        return s;
+        return;
     const wr_node *root = wr_pattern_root(pattern);
-    s.bytes = end - begin;
-    s.active = s.apart = 1;
+    out->bytes = end - begin;
+    out->active = out->apart = 1;
     /* the share of the runs that the share of the data has, at least one */
-    s.runs = root->runs == 1 ? 1 : wr_max(1, s.bytes / wr_max(1, root->bytes / root->runs));
-    s.once_runs = s.runs;
-    wr_pattern_bounds_of(pattern, begin, end, &s.lo, &s.hi);
-    s.spans = s.hi - s.lo;
-    s.once_bytes = wr_min(s.bytes, s.spans);
-    find_steps(pattern, begin, end, &s);
-    return s;
+    out->runs = root->runs == 1 ? 1 : wr_max(1, out->bytes / wr_max(1, root->bytes / root->runs));
+    out->once_runs = out->runs;
+    wr_pattern_bounds_of(pattern, begin, end, &out->lo, &out->hi);
+    out->spans = out->hi - out->lo;
+    out->once_bytes = wr_min(out->bytes, out->spans);
+    find_steps(pattern, begin, end, out);
 }
 
 /* Where all are loops of one stride, what a step of them together spans. */
@@ -152,41 +140,58 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *node)
     all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);
 }
 
-wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *t,
-                                  const wr_price price[2])
+/* Set one by one: a small access takes little longer than copying an input. */
+void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction, const wr_tunables *t,
+                              const wr_price price[2])
 {
-    return (wr_plan_input){
-        .direction = direction,
-        .align = wr_max(t->realm_align, t->striping_unit),
-        .dealt = t->realm_block,
-        .disks = wr_tunables_disks(t),
-        .stripe = wr_tunables_stripe(t),
-        .realms = t->realms.which,
-        .aggregators = t->aggregators,
-        .collective = t->collective[direction].which,
-        .access = t->access[direction].which,
-        .access_extent = t->access[direction].number,
-        .write_behind = direction == WR_WRITE && t->write_behind.which,
-        .exchange = t->exchange.which,
-        .window = t->window,
-        .buffer = t->cb_buffer_size,
-        .call_ns = price[direction].call_ns,
-        .mib_ns = wr_max(price[direction].mib_ns, MEMORY_MIB_NS),
-        .scaling = price[direction].scaling,
-        .read_call_ns = price[WR_READ].call_ns,
-        .read_mib_ns = wr_max(price[WR_READ].mib_ns, MEMORY_MIB_NS),
-    };
+    memset(in, 0, sizeof *in);
+    in->direction = direction;
+    in->access = t->access[direction].which;
+    in->access_extent = t->access[direction].number;
+    in->write_behind = direction == WR_WRITE && t->write_behind.which;
+    in->call_ns = price[direction].call_ns;
+    in->mib_ns = wr_max(price[direction].mib_ns, WR_MEMORY_MIB_NS);
+    in->scaling = price[direction].scaling;
+    in->read_call_ns = price[WR_READ].call_ns;
+    in->read_mib_ns = wr_max(price[WR_READ].mib_ns, WR_MEMORY_MIB_NS);
+    in->overlap = t->overlap.which;
+    in->may_keep = t->overlap_memory;
+    in->sieve_unit = t->sieve_unit.which;
+    in->sieve_buffer = t->sieve_buffer[direction];
+    in->direct = t->direct.which;
+    in->map = t->map;
+}
+
+void wr_plan_input_tune(wr_plan_input *in, enum wr_direction direction, const wr_tunables *t,
+                        const wr_price price[2])
+{
+    wr_plan_input_tune_alone(in, direction, t, price);
+    in->align = wr_max(t->realm_align, t->striping_unit);
+    in->dealt = t->realm_block;
+    in->disks = wr_tunables_disks(t);
+    in->stripe = wr_tunables_stripe(t);
+    in->realms = t->realms.which;
+    in->aggregators = t->aggregators;
+    in->collective = t->collective[direction].which;
+    in->exchange = t->exchange.which;
+    in->window = t->window;
+    in->buffer = t->cb_buffer_size;
+}
+
+static uint64_t mix(uint64_t h, size_t count, const int64_t *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        h = (h ^ (uint64_t)values[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return h;
 }
 
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
-    const int64_t *field = (const int64_t *)(const void *)in;
-    uint64_t h = 0;
-    for (size_t i = 0; i < wr_plan_input_fields(in); i++) {
-        h = (h ^ (uint64_t)field[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
-    }
-    return h;
+    const size_t fields = offsetof(wr_plan_input, cut) / sizeof(int64_t);
+    const uint64_t h = mix(0, fields, (const int64_t *)(const void *)in);
+    return in->cut ? mix(h, WR_CUTS, in->cut) : h;
 }
 
 /* A product, or the most that sums of a few can take. */
@@ -208,48 +213,48 @@ static int64_t workers(const wr_plan_input *in, int64_t ranks)
     return wr_max(1, wr_min(ranks, in->cores * in->nodes));
 }
 
-/* One way of moving something: so many runs, or, where there are steps, each of them whole, or all
- * that lies between first and last in pieces. */
-typedef struct wr_way {
+/* What is to be moved: so many runs, or, where there are steps, each of them whole, or all that
+ * lies between first and last in pieces. */
+typedef struct load {
     int64_t calls, bytes;
-} wr_way;
+} load;
 
-static int64_t read_price(const wr_plan_input *in, wr_way way, int64_t at_once)
+static int64_t read_price(const wr_plan_input *in, load what, int64_t at_once)
 {
-    return (times(way.calls, in->read_call_ns) + mib(way.bytes, in->read_mib_ns)) / at_once;
+    return (times(what.calls, in->read_call_ns) + mib(what.bytes, in->read_mib_ns)) / at_once;
 }
 
 /* A file takes one small write at a time, whoever makes it; large ones as far as they scale. What
  * was read first exists, and takes no longer to write than to read. */
-static int64_t write_price(const wr_plan_input *in, wr_way way, int64_t at_once, bool exists)
+static int64_t write_price(const wr_plan_input *in, load what, int64_t at_once, bool exists)
 {
     int64_t mib_ns = exists ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
     int64_t hundredths = wr_max(100, wr_min(100 * at_once, in->scaling * at_once / 2));
-    return times(way.calls, in->call_ns) + times(mib(way.bytes, mib_ns), 100) / hundredths;
+    return times(what.calls, in->call_ns) + times(mib(what.bytes, mib_ns), 100) / hundredths;
 }
 
-/* The cheapest way; when writing, what has holes must be read first. */
-static int64_t cheapest(const wr_plan_input *in, const wr_way *ways, int64_t at_once)
+/* The cheapest of these; when writing, what has holes must be read first. */
+static int64_t cheapest(const wr_plan_input *in, const load *loads, int64_t at_once)
 {
     int64_t best = INT64_MAX;
-    for (int i = 0; i < WAYS; i++) {
-        if (!ways[i].calls)
+    for (int i = 0; i < KINDS; i++) {
+        if (!loads[i].calls)
             continue;
-        bool holes = ways[i].bytes > ways[LIST].bytes;
-        int64_t price = read_price(in, ways[i], at_once);
+        bool holes = loads[i].bytes > loads[LIST].bytes;
+        int64_t price = read_price(in, loads[i], at_once);
         if (in->direction == WR_WRITE)
-            price = write_price(in, ways[i], at_once, holes) + (holes ? price : 0);
+            price = write_price(in, loads[i], at_once, holes) + (holes ? price : 0);
         best = wr_min(best, price);
     }
     return best == INT64_MAX ? 0 : best;
 }
 
-static wr_way in_steps(const wr_summary *w, int64_t steps, int64_t span)
+static load in_steps(const wr_summary *w, int64_t steps, int64_t span)
 {
-    wr_way way = {0};
-    if (w->stride > 0 && wr_mul(steps, span, &way.bytes))
-        way.calls = steps;
-    return way;
+    load what = {0};
+    if (w->stride > 0 && wr_mul(steps, span, &what.bytes))
+        what.calls = steps;
+    return what;
 }
 
 /* Every rank moves its own, and does not read before it writes. What several ranks want comes from
@@ -257,14 +262,35 @@ static wr_way in_steps(const wr_summary *w, int64_t steps, int64_t span)
 static int64_t price_alone(const wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;
-    wr_way ways[WAYS] = {[LIST] = {w->runs, w->once_bytes}};
+    load loads[KINDS] = {[LIST] = {w->runs, w->once_bytes}};
     if (in->direction == WR_READ) {
-        ways[STEPS] = in_steps(w, w->steps, w->step_span);
-        ways[SIEVE] = (wr_way){w->active, w->spans};
+        loads[STEPS] = in_steps(w, w->steps, w->step_span);
+        loads[SIEVE] = (load){w->active, w->spans};
     }
     int64_t at_once = workers(in, w->active);
-    return cheapest(in, ways, at_once) + mib(w->bytes - w->once_bytes, COPY_MIB_NS) / at_once +
-           mib(w->bytes, SPREAD_MIB_NS) / at_once;
+    return cheapest(in, loads, at_once) + mib(w->bytes - w->once_bytes, WR_COPY_MIB_NS) / at_once +
+           mib(w->bytes, WR_SPREAD_MIB_NS) / at_once;
+}
+
+/* An operation in flight stays within its memory: smaller windows; and, where an aggregator has one
+ * window at a time, with two parts of others beside it, one as large as it can be, to be left to
+ * the storage as a whole: then it may exceed the buffer. */
+static int64_t window_of(const wr_plan_input *in, bool *large)
+{
+    *large = false;
+    if (in->form == WR_BLOCKING || !in->may_keep)
+        return in->window;
+    const int64_t window = wr_min(in->window, wr_max(WR_SMALLEST_WINDOW, in->may_keep / 2));
+    *large = in->aside && in->form == WR_SPLIT && in->overlap != WR_OVERLAP_ALL &&
+             wr_plan_by_messages(in->exchange, in->shared) && in->room / 3 > window;
+    return *large ? wr_min(in->room / 3, in->wanted.hi - in->wanted.lo + 1) : window;
+}
+
+static int64_t buffered_window(const wr_plan_input *in)
+{
+    bool large;
+    const int64_t window = window_of(in, &large);
+    return wr_max(1, large ? window : wr_min(window, in->buffer / 2));
 }
 
 /* What aggregators do with the file, who move everything once. */
@@ -272,20 +298,22 @@ static int64_t price_file(const wr_plan_input *in, int64_t aggregators)
 {
     const wr_summary *w = &in->wanted;
     int64_t span = w->hi - w->lo;
-    wr_way ways[WAYS] = {
-        [LIST] = {w->once_runs, w->once_bytes}, [SIEVE] = {span / in->window + 1, span}};
+    bool large;
+    load loads[KINDS] = {
+        [LIST] = {w->once_runs, w->once_bytes}, [SIEVE] = {span / window_of(in, &large) + 1, span}};
     if (w->stride > 0)
-        ways[STEPS] = in_steps(w, steps_once(w), step_once(w));
-    return cheapest(in, ways, workers(in, aggregators));
+        loads[STEPS] = in_steps(w, steps_once(w), step_once(w));
+    return cheapest(in, loads, workers(in, aggregators));
 }
 
 /* That, and everybody copies its part. */
 static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
 {
     const wr_summary *w = &in->wanted;
-    int64_t copy = mib(w->bytes, COPY_MIB_NS) / workers(in, w->active);
-    int64_t rounds = w->once_bytes / in->window / aggregators + 1;
-    return price_file(in, aggregators) + copy + times(rounds, MEETING_NS * in->ranks);
+    int64_t copy = mib(w->bytes, WR_COPY_MIB_NS) / workers(in, w->active);
+    bool large;
+    int64_t rounds = w->once_bytes / window_of(in, &large) / aggregators + 1;
+    return price_file(in, aggregators) + copy + times(rounds, WR_MEETING_NS * in->ranks);
 }
 
 static int64_t seats_of(const wr_plan_input *in)
@@ -300,7 +328,7 @@ int64_t wr_plan_aggregators(const wr_plan_input *in)
     const int64_t most = seats_of(in);
     if (in->aggregators > 0)
         return wr_min(in->aggregators, most);
-    int64_t useful = wr_max(1, price_file(in, 1) / WORTH_NS);
+    int64_t useful = wr_max(1, price_file(in, 1) / WR_AGGREGATOR_NS);
     if (in->realms == WR_REALMS_PERSISTENT)
         useful = in->ranks;
     return wr_min(wr_min(useful, most), in->cores * in->nodes);
@@ -314,8 +342,8 @@ static bool leaders_pay(const wr_plan_input *in, const wr_plan *plan)
     int64_t of_node = wr_max(1, in->ranks / in->nodes);
     int64_t rounds = w->once_bytes / plan->window / plan->aggregators + 1;
     int64_t data = w->bytes / plan->aggregators / rounds;
-    int64_t copy = mib(data, COPY_MIB_NS) / wr_max(1, wr_min(in->cores, of_node));
-    return 2 * times(w->active - in->nodes, MESSAGE_NS) > copy + times(of_node, MEETING_NS);
+    int64_t copy = mib(data, WR_COPY_MIB_NS) / wr_max(1, wr_min(in->cores, of_node));
+    return 2 * times(w->active - in->nodes, WR_MESSAGE_NS) > copy + times(of_node, WR_MEETING_NS);
 }
 
 static enum wr_exchange choose_exchange(const wr_plan_input *in, const wr_plan *plan)
@@ -327,8 +355,12 @@ static enum wr_exchange choose_exchange(const wr_plan_input *in, const wr_plan *
     return in->nodes > 1 && leaders_pay(in, plan) ? WR_EXCHANGE_LEADERS : WR_EXCHANGE_P2P;
 }
 
+/* In atomic mode what does not block goes alone: a lock for all would be held while the programs of
+ * those who are waited for are elsewhere. */
 static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
 {
+    if (in->atomic && in->form != WR_BLOCKING)
+        return WR_ATOMIC_BESIDE;
     if (in->collective == WR_SWITCH_ALWAYS)
         return WR_TUNED_ALWAYS;
     if (in->collective == WR_SWITCH_NEVER)
@@ -353,6 +385,9 @@ static const struct {
     [WR_MAY_OVERLAP] = {true, "writes are not known to be apart"},
     [WR_CHEAPER_TOGETHER] = {true, "cheaper together"},
     [WR_CHEAPER_ALONE] = {false, "cheaper alone"},
+    [WR_ONE_RANK] = {false, "an access of one rank"},
+    [WR_ATOMIC_BESIDE] = {false, "atomic mode, and not blocking"},
+    [WR_NO_MEMORY] = {false, "no shared memory, and no messages"},
 };
 
 const char *wr_plan_reason(const wr_plan *plan)
@@ -360,12 +395,31 @@ const char *wr_plan_reason(const wr_plan *plan)
     return reasons[plan->reason].text;
 }
 
-int wr_plan_build(const wr_plan_input *in, wr_plan *out)
+/* The most that a realm takes, as far as the plan can tell. */
+static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
+{
+    int64_t span = plan->hi - plan->lo, wanted = in->wanted.once_bytes;
+    return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
+}
+
+/* Exchanges in which all take part: entry and exit; between nodes three numbers of reductions more
+ * at entry and two at exit; cuts; and, in atomic mode, leave to go on. */
+static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
+{
+    const int64_t between = in->nodes > 1 ? 4 + !in->known : 0;
+    return 2 + between + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
+}
+
+static int build_together(const wr_plan_input *in, wr_plan *out)
 {
     const wr_realm_rule *rule = &wr_realm_rules[in->realms];
-    *out = (wr_plan){
-        .lo = in->wanted.lo, .hi = in->wanted.hi, .realms = in->realms, .given = in->given};
-    out->window = wr_max(1, wr_min(in->window, in->buffer / 2));
+    memset(out, 0, sizeof *out);
+    out->lo = in->wanted.lo;
+    out->hi = in->wanted.hi;
+    out->realms = in->realms;
+    out->cut = in->cut;
+    out->given = in->given;
+    out->window = buffered_window(in);
     out->aggregators = wr_plan_aggregators(in);
     int code = rule->cut(in, out);
     if (code)
@@ -376,46 +430,40 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
     out->exchange = choose_exchange(in, out);
+    out->most = most_of_realm(in, out);
+    wr_ways_together(in, out);
+    out->meetings = count_meetings(in, out);
     return 0;
 }
 
-wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window)
+int wr_plan_build(const wr_plan_input *in, wr_plan *out)
 {
-    return (wr_plan){.aggregators = 1,
-                     .lo = wanted->lo,
-                     .hi = wanted->hi,
-                     .base = wanted->lo,
-                     .block = wanted->hi - wanted->lo,
-                     .window = window};
+    if (!in->alone)
+        return build_together(in, out);
+    wr_ways_alone(in, out);
+    return 0;
+}
+
+void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute)
+{
+    plan->window = buffered_window(in);
+    plan->exchange = WR_EXCHANGE_P2P;
+    if (mute) {
+        plan->reason = WR_NO_MEMORY;
+        plan->collective = 0;
+        plan->in_turn = in->direction == WR_WRITE && !in->wanted.apart;
+    }
+    wr_ways_together(in, plan);
+    plan->handed = plan->handed && !mute;
 }
 
 /* Whether a rank that reads alone pays less for exactly what it wants, straight into its memory,
  * than for more through a buffer. */
-static bool list_is_cheaper(const wr_plan_input *in)
+bool wr_plan_list_is_cheaper(const wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;
-    int64_t list = read_price(in, (wr_way){w->runs, w->bytes}, 1) + mib(w->bytes, SPREAD_MIB_NS);
-    wr_way ways[WAYS] = {
+    int64_t list = read_price(in, (load){w->runs, w->bytes}, 1) + mib(w->bytes, WR_SPREAD_MIB_NS);
+    load loads[KINDS] = {
         [STEPS] = in_steps(w, w->steps, w->step_span), [SIEVE] = {1, w->hi - w->lo}};
-    return list <= cheapest(in, ways, 1) + mib(w->bytes, COPY_MIB_NS);
-}
-
-bool wr_plan_may_sieve(const wr_plan_input *in)
-{
-    if (wr_methods[in->access].plain)
-        return false;
-    if (in->direction == WR_WRITE)
-        return in->access == WR_ACCESS_SIEVE && !in->blind;
-    return in->access != WR_ACCESS_AUTO || !list_is_cheaper(in);
-}
-
-bool wr_plan_may_look(const wr_plan_input *in)
-{
-    return in->direction == WR_READ && in->access == WR_ACCESS_AUTO &&
-           (in->wanted.bytes >= LOOK_BYTES || in->wanted.runs >= LOOK_RUNS);
-}
-
-bool wr_plan_may_map(const wr_plan_input *in)
-{
-    return in->wanted.bytes / in->wanted.runs <= MAPPED_RUN;
+    return list <= cheapest(in, loads, 1) + mib(w->bytes, WR_COPY_MIB_NS);
 }

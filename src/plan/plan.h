@@ -1,10 +1,13 @@
-/* The plan of a collective access: a pure function of one input.
+/* The plan of an access: a pure function of one input, made before a byte moves.
  *
- * The input is what all ranks together want, where they run, what was tuned and what the storage
- * costs. The plan says whether they go together, which ranks are aggregators, which part of the
- * file (realm) each is responsible for, and how much it handles in a round. No I/O, no MPI, no
- * clock, no floating point: prices are nanoseconds. Equal inputs give equal plans, byte for byte,
- * on every rank.
+ * The input is what one rank, or all of them together, want, where they run, what was tuned, what
+ * the file allows and what the storage costs. The plan says everything that will be done: whether
+ * ranks go together, which are aggregators, which part of the file (realm) each is responsible for,
+ * how much it handles in a round, in which way data go between memory and file, what is locked
+ * meanwhile, and who moves it all along. No I/O, no MPI, no clock, no floating point: prices are
+ * nanoseconds. Equal inputs give equal plans, byte for byte, on every rank. What cannot be known
+ * before it is tried, whether a lock or memory is to be had, is in the plan as the order in which
+ * things are tried.
  *
  * Invariant L1: the realms of a plan never overlap, and cover every byte of [lo, hi). */
 #ifndef WR_PLAN_PLAN_H
@@ -12,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "base/price.h"
 #include "base/tunables.h"
 #include "pattern/pattern.h"
 
@@ -32,7 +36,14 @@ typedef struct wr_summary {
 } wr_summary;
 
 /* Of one request; `begin` and `end` are data positions of the pattern. */
-wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end);
+void wr_summary_set(wr_summary *out, const weir_pattern *pattern, int64_t begin, int64_t end);
+
+static inline wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begin, int64_t end)
+{
+    wr_summary s;
+    wr_summary_set(&s, pattern, begin, end);
+    return s;
+}
 
 /* Adds the next rank's; start with {0}. `apart` is found out by comparing bounds in the order
  * given, which is enough where ranks own ascending parts of a file. */
@@ -42,11 +53,6 @@ void wr_summary_add(wr_summary *all, const wr_summary *part);
  * gives; what ranks of different nodes have in common is not known. */
 void wr_summary_add_node(wr_summary *all, const wr_summary *node);
 
-/* What the storage asks for transfers in one direction. */
-typedef struct wr_price {
-    int64_t call_ns, mib_ns, scaling;
-} wr_price;
-
 enum { WR_CUTS = 64 };
 
 /* Realms given by the caller: patterns, again every `period` bytes, or, with period 0, once. */
@@ -55,7 +61,28 @@ typedef struct wr_custom_realms {
     const weir_pattern *const *realm;
 } wr_custom_realms;
 
-/* Everything a plan depends on. All fields but the last are int64_t, so that it can be hashed
+/* How a call is made; equal on all ranks. */
+enum wr_form { WR_BLOCKING, WR_SPLIT, WR_NONBLOCKING };
+
+/* What decides who moves an access along: each rank's own, known when it is started. Zeroed is a
+ * plain blocking call. */
+typedef struct wr_moving {
+    int64_t beside; /* 1: it is an operation, which can go on beside its caller's own work */
+    int64_t form;   /* enum wr_form */
+    int64_t alone;  /* 1: of one rank for itself */
+    int64_t direction, bytes;
+    int64_t one_run;  /* 1: all of it is one run of a plain file */
+    int64_t memory;   /* 1: the storage is memory in disguise, a page cache, in this direction */
+    int64_t cached;   /* 1: what was sampled is there now; asked only where it matters */
+    int64_t overlap;  /* enum wr_overlap */
+    int64_t may_keep; /* bytes that operations may keep in flight; 0: none overlap */
+    int64_t thread;   /* 1: this rank has a progress thread for it, */
+    int64_t messages; /* 1: the rounds of collective calls are by messages, */
+    int64_t multiple; /* 1: and the thread may send them */
+    int64_t handed;   /* 1: its caller has left all of it to that thread */
+} wr_moving;
+
+/* Everything a plan depends on. All fields but the last two are int64_t, so that it can be hashed
  * and printed. */
 typedef struct wr_plan_input {
     int64_t direction; /* enum wr_direction */
@@ -77,23 +104,44 @@ typedef struct wr_plan_input {
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
-    int64_t custom, custom_hash;   /* realms given by the caller, how many and which */
-    int64_t cut[WR_CUTS];          /* of realms=balanced: where realms begin (balance.h) */
-    const wr_custom_realms *given; /* or NULL; borrowed */
+    int64_t custom, custom_hash; /* realms given by the caller, how many and which */
+    /* realms and windows depend on what follows by the plan's window only */
+    int64_t alone;    /* 1: one rank for itself, without the others */
+    int64_t form;     /* enum wr_form */
+    int64_t known;    /* 1: the call itself tells what all ranks want */
+    int64_t asked;    /* how often ranks were asked where balanced realms begin */
+    int64_t atomic;   /* 1: accesses are as if one came after the other */
+    int64_t sole;     /* 1: nobody else has the file open */
+    int64_t overlap;  /* enum wr_overlap */
+    int64_t may_keep; /* bytes that operations of a rank may keep in flight, */
+    int64_t room;     /* and those that every rank still may */
+    int64_t aside;    /* 1: some rank would leave the storage to its thread */
+    int64_t limit;    /* of windows in shared memory, which was short; 0: none; -1: there is none */
+    /* of one rank for itself */
+    int64_t whole;        /* 1: an array is read, whose file seldom shrinks meanwhile */
+    int64_t frugal;       /* 1: mapped pages would count as memory */
+    int64_t column;       /* bytes of a slice of an array, or 0 */
+    int64_t sieve_unit;   /* enum wr_sieve_unit */
+    int64_t sieve_buffer; /* bytes of a window */
+    int64_t cold;         /* 1: some of it is on the device only, by sample; asked if it matters */
+    int64_t direct;       /* enum wr_switch: past the page cache */
+    int64_t map;          /* bytes of the file that may be mapped; 0: none */
+    int64_t leased;       /* 1: this rank may have a lease, to write without a lock each time */
+    int64_t task;         /* 1: it may be left where it waits, for others to go on */
+    wr_moving moving;
+    const int64_t *cut;            /* of realms=balanced: where realms begin (balance.h); or NULL */
+    const wr_custom_realms *given; /* or NULL; both borrowed */
 } wr_plan_input;
 
-/* How many numbers a plan depends on; only balanced realms on cuts. */
-static inline size_t wr_plan_input_fields(const wr_plan_input *in)
-{
-    return (in->realms == WR_REALMS_BALANCED ? offsetof(wr_plan_input, given)
-                                             : offsetof(wr_plan_input, cut)) /
-           sizeof(int64_t);
-}
+/* How many numbers realms and windows depend on, besides cuts and the plan's window. */
+enum { WR_PLAN_INPUT_FIELDS = offsetof(wr_plan_input, alone) / sizeof(int64_t) };
 
-/* The part of an input that tunables and prices, by direction, make up; the rest is the caller's.
- */
-wr_plan_input wr_plan_input_tuned(enum wr_direction direction, const wr_tunables *tunables,
-                                  const wr_price price[2]);
+/* Sets the part of an input that tunables and prices, by direction, make up, and all else to 0. For
+ * a rank alone only what counts there. */
+void wr_plan_input_tune(wr_plan_input *in, enum wr_direction direction, const wr_tunables *tunables,
+                        const wr_price price[2]);
+void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction,
+                              const wr_tunables *tunables, const wr_price price[2]);
 
 /* Why together or alone. */
 enum wr_reason {
@@ -103,25 +151,80 @@ enum wr_reason {
     WR_MAY_OVERLAP,
     WR_WRITTEN_BEHIND,
     WR_CHEAPER_TOGETHER,
-    WR_CHEAPER_ALONE
+    WR_CHEAPER_ALONE,
+    WR_ONE_RANK,
+    WR_ATOMIC_BESIDE,
+    WR_NO_MEMORY
 };
 
-/* Numbers, equal byte for byte on all ranks, and realms that the caller gave. */
+/* In which way data go between memory and file. */
+enum wr_way {
+    WR_WAY_NONE,
+    WR_WAY_LIST,    /* from and to the rank's memory, a transfer a run */
+    WR_WAY_SIEVE,   /* through a buffer, window by window, with what lies between */
+    WR_WAY_COLUMNS, /* through a buffer, whole slices of an array */
+    WR_WAY_MAPPED,  /* copied from pages of the file */
+    WR_WAY_DIRECT,  /* past the page cache, some windows on their way while one is copied */
+    WR_WAY_ROUNDS,  /* through windows of aggregators, each by sieve or by list */
+    WR_WAY_KEPT,    /* likewise, but aggregators keep it and write it later */
+    WR_WAYS
+};
+
+/* What is locked meanwhile. */
+enum wr_hold {
+    WR_HOLD_NOTHING,
+    WR_HOLD_LEASE,     /* nothing, if the file's lease is to be had; otherwise as the next */
+    WR_HOLD_RANGE,     /* from first to last byte, against those who modify */
+    WR_HOLD_WINDOWS,   /* each window: against all if it has holes, otherwise as a range */
+    WR_HOLD_HOLES,     /* each window that has holes */
+    WR_HOLD_SHARED,    /* in atomic mode all of it, as long as it takes: to read, */
+    WR_HOLD_EXCLUSIVE, /* to write, */
+    WR_HOLD_MODIFY,    /* to read and write back */
+    WR_HOLDS
+};
+
+/* Who moves an access along. */
+enum wr_moved {
+    WR_MOVED_AT_ONCE,    /* by the caller */
+    WR_MOVED_BY_CALLERS, /* threads of the process, whenever they are inside the library */
+    WR_MOVED_BY_THREAD   /* the progress thread */
+};
+
+enum { WR_TRIES = 3, WR_SLOTS = 256, WR_DIRECT_WINDOWS = 3, WR_DIRECT_WINDOW = 4 << 20 };
+
+/* Numbers, equal byte for byte on all ranks but for what is each rank's own, and what the input
+ * borrows. */
 typedef struct wr_plan {
     int64_t collective; /* 1: through aggregators; 0: every rank for itself */
     int64_t reason;     /* enum wr_reason */
     int64_t aggregators;
-    int64_t seats;        /* those of the input, or all ranks, if that is too few */
-    int64_t realms;       /* number of their rule */
-    int64_t base, block;  /* where regular: realm i has `block` bytes from base + i * block on, */
-    int64_t period;       /* and again every `period` bytes; 0: once; the last may have less */
-    int64_t scattered;    /* 1: other realms lie between the parts of one */
-    int64_t cut[WR_CUTS]; /* of balanced ones */
-    int64_t lo, hi;       /* what is accessed */
-    int64_t window;       /* most data in a round */
-    int64_t exchange;     /* enum wr_exchange, and not auto: how data move between ranks */
+    int64_t seats;       /* those of the input, or all ranks, if that is too few */
+    int64_t realms;      /* number of their rule */
+    int64_t base, block; /* where regular: realm i has `block` bytes from base + i * block on, */
+    int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
+    int64_t scattered;   /* 1: other realms lie between the parts of one */
+    int64_t lo, hi;      /* what is accessed */
+    int64_t window;      /* most data in a round */
+    int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
-    const wr_custom_realms *given;       /* the input's */
+    int64_t way[WR_TRIES];               /* enum wr_way, in the order they are tried, up to NONE */
+    int64_t hold[WR_TRIES];              /* enum wr_hold, for each of these, */
+    int64_t hold_all; /* and for the access as a whole: rank 0's, if ranks go together */
+    int64_t slots;    /* windows that may be in flight, at each aggregator */
+    int64_t most;     /* of a realm's data, as far as the plan can tell */
+    int64_t fits;     /* 1: all of that is in flight at once: nobody has to come back */
+    int64_t aside;    /* 1: on ranks that have a progress thread the storage is left to it */
+    int64_t in_turn;  /* 1: ranks go one after the other: they may write the same bytes */
+    int64_t meetings; /* of all ranks, besides rounds and making shared memory */
+    /* each rank's own */
+    int64_t mover;                 /* enum wr_moved */
+    int64_t left;                  /* 1: its storage is left to the thread; */
+    int64_t handed;                /* 1: all is, from the entry on, and the caller waits */
+    int64_t unbroken;              /* 1: what it has locked it gives back before others go on */
+    int64_t advised;               /* 1: the system is told ahead what will be read */
+    int64_t piece, bite;           /* most in one run, and most before others get a turn */
+    const int64_t *cut;            /* the input's, */
+    const wr_custom_realms *given; /* as are these */
 } wr_plan;
 
 const char *wr_plan_reason(const wr_plan *plan);
@@ -152,20 +255,36 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out);
 /* How many aggregators there will be: it does not depend on where realms are cut. */
 int64_t wr_plan_aggregators(const wr_plan_input *in);
 
-/* The plan of one rank that accesses the file for itself: its request is its realm. */
-wr_plan wr_plan_alone(const wr_summary *wanted, int64_t window);
+/* Whether a rank alone should look where its data are now, page cache or device, for in->cold. */
+bool wr_plan_must_look(const wr_plan_input *in);
 
-/* Whether a rank alone may read or write more than it wants: reading, where exactly that would cost
- * more. A write that reads first endangers neighbours: only if asked for, and if the file can be
- * read. */
-bool wr_plan_may_sieve(const wr_plan_input *in);
+/* Where there is no shared memory for the windows of a plan: fewer of them or smaller ones. Sets
+ * in->limit, to -1 if they cannot be smaller. */
+void wr_plan_shrink(wr_plan_input *in, wr_plan *plan);
 
-/* Whether a rank alone, reading, may look where the data are now, page cache or device, and read
- * accordingly: where there is enough to make that worth it. */
-bool wr_plan_may_look(const wr_plan_input *in);
+/* Where there is none at all: by messages, or, if the thread of some rank has the call and may send
+ * none (`mute`), every rank for itself. */
+void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute);
 
-/* Whether it then reads best from mapped pages: where pieces are small. */
-bool wr_plan_may_map(const wr_plan_input *in);
+/* --- who moves an access, before it is planned --- */
+
+/* Whether operations overlap at all. */
+bool wr_moving_overlaps(const wr_moving *m);
+
+/* Whether an access of one rank takes less time than a thread takes to be called: it is small, and
+ * memory is all that it goes to. */
+bool wr_moving_is_brief(const wr_moving *m);
+
+/* Whether a rank would rather leave the storage to its thread: not where that is memory in
+ * disguise, because copying takes the processor from who computes. */
+bool wr_moving_prefers_aside(const wr_moving *m);
+
+/* Whether m->cached makes a difference to that. */
+bool wr_moving_must_look(const wr_moving *m);
+
+enum wr_moved wr_moving_mover(const wr_moving *m);
+
+/* --- */
 
 /* Whether a cover must hold what is wanted and nothing else. */
 static inline bool wr_plan_is_exact(const wr_plan_input *in)

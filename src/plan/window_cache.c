@@ -44,8 +44,11 @@ static wr_hash key_of(const wr_windows *w)
 {
     wr_hash h = {{(uint64_t)w->count, UINT64_C(0x452821e638d01377)}};
     const int64_t *field = (const int64_t *)(const void *)w->in;
-    for (size_t i = 0; i < wr_plan_input_fields(w->in); i++)
+    for (size_t i = 0; i < WR_PLAN_INPUT_FIELDS; i++)
         mix(&h, (uint64_t)field[i]);
+    for (size_t i = 0; w->in->cut && i < WR_CUTS; i++)
+        mix(&h, (uint64_t)w->in->cut[i]);
+    mix(&h, (uint64_t)w->plan->window);
     mix_pattern(&h, w->realm);
     for (int64_t i = 0; i < w->count; i++) {
         const wr_want *want = &w->wants[i];

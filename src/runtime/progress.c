@@ -202,9 +202,17 @@ static void schedule(const wr_progress *p)
         setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), (int)p->nice);
 }
 
+static _Thread_local bool is_thread;
+
+bool wr_progress_is_thread(void)
+{
+    return is_thread;
+}
+
 static void *serve(void *user)
 {
     wr_progress *p = user;
+    is_thread = true;
     schedule(p);
     wr_alloc_share(p->meter);
     for (;;) {

@@ -76,6 +76,9 @@ void wr_progress_close(wr_progress *p);
 /* Whether the thread can be had: it runs or could be started. */
 bool wr_progress_thread(wr_progress *p);
 
+/* Whether the caller of this is that thread. */
+bool wr_progress_is_thread(void);
+
 /* Starts e->run(e->user), now or when its queue lets it. WEIR_ENOMEM: nothing is started. */
 int wr_job_start(wr_progress *p, wr_job *e);
 

@@ -23,27 +23,18 @@ enum { FRESH_SECONDS = 30 * 24 * 3600 };
  * have been timed. */
 enum { SMALL = 4 << 10, LEAST_CALLS = 16, LARGE = 256 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
 
-typedef struct kind {
-    wr_cost cost[2]; /* by direction */
-    int64_t reach;   /* by what factor what was learned may differ */
-} kind;
-
-/* Of a page cache by measurement of ext4; of what is past it, or behind a network, by order of
- * magnitude. A page cache is one even when a cold file is read: no plan may depend on that. */
-static const kind cached = {{{500, 40000, 150}, {1700, 220000, 110}}, 4};
-static const kind direct = {{{60000, 900000, 110}, {100000, 4000000, 150}}, 16};
-static const kind network = {{{200000, 1000000, 180}, {200000, 2000000, 180}}, 1000};
-
-const wr_storage_facts wr_storage_default_facts = {
-    .cost = {[WR_READ] = {.call_ns = 500, .mib_ns = 40000, .scaling = 150},
-             [WR_WRITE] = {.call_ns = 1700, .mib_ns = 220000, .scaling = 110}},
-    .alignment = 1,
-    .local = true,
-};
-
-static const kind *kind_of(const wr_storage_facts *facts)
+wr_storage_facts wr_storage_default_facts(void)
 {
-    return !facts->local ? &network : facts->direct ? &direct : &cached;
+    wr_storage_facts facts = {.alignment = 1, .local = true};
+    memcpy(facts.cost, wr_built_in_prices[WR_IN_CACHE].price, sizeof facts.cost);
+    return facts;
+}
+
+static const wr_built_in *built_in_of(const wr_storage_facts *facts)
+{
+    return &wr_built_in_prices[!facts->local   ? WR_ON_NETWORK
+                               : facts->direct ? WR_ON_DEVICE
+                                               : WR_IN_CACHE];
 }
 
 /* --- learning --- */
@@ -83,14 +74,14 @@ static bool name_of(const wr_costs_key *key, const wr_tunables *tunables, char f
                     (long long)key->direct) < PATH;
 }
 
-static bool is_likely(const wr_cost *c)
+static bool is_likely(const wr_price *c)
 {
     const int64_t most = INT64_C(1) << 40;
     return c->call_ns > 0 && c->call_ns < most && c->mib_ns > 0 && c->mib_ns < most &&
            c->scaling >= 50 && c->scaling <= 200;
 }
 
-static bool parse(const char *text, wr_cost out[2])
+static bool parse(const char *text, wr_price out[2])
 {
     long long n[6];
     char end[8] = "";
@@ -99,8 +90,8 @@ static bool parse(const char *text, wr_cost out[2])
                &n[2], &n[3], &n[4], &n[5], end) != 7 ||
         strcmp(end, "end") != 0)
         return false;
-    out[WR_READ] = (wr_cost){n[0], n[1], n[2]};
-    out[WR_WRITE] = (wr_cost){n[3], n[4], n[5]};
+    out[WR_READ] = (wr_price){n[0], n[1], n[2]};
+    out[WR_WRITE] = (wr_price){n[3], n[4], n[5]};
     return is_likely(&out[0]) && is_likely(&out[1]);
 }
 
@@ -113,10 +104,10 @@ static bool is_good(int fd)
            !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static bool recall(const wr_costs_key *key, const wr_tunables *tunables, wr_cost out[2])
+static bool recall(const wr_costs_key *key, const wr_tunables *tunables, wr_price out[2])
 {
     char folder[PATH], path[PATH], text[TEXT] = "";
-    wr_cost found[2];
+    wr_price found[2];
     if (!name_of(key, tunables, folder, path))
         return false;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -143,7 +134,7 @@ static void make_folder(const char *folder)
 }
 
 /* Under a name of its own first: nobody sees half of it. */
-static void remember(const wr_costs_key *key, const wr_tunables *tunables, const wr_cost cost[2])
+static void remember(const wr_costs_key *key, const wr_tunables *tunables, const wr_price cost[2])
 {
     char folder[PATH], path[PATH], own[PATH + 50], text[TEXT];
     if (!name_of(key, tunables, folder, path))
@@ -172,8 +163,8 @@ static wr_costs_key key_of(const wr_storage_facts *facts, const wr_tunables *t)
 }
 
 /* With the lock held: what is known by a key; of a new one, what is remembered or built in. */
-static wr_cost *look_up(wr_costs *costs, const wr_costs_key *key, const wr_storage_facts *facts,
-                        const wr_tunables *tunables)
+static wr_price *look_up(wr_costs *costs, const wr_costs_key *key, const wr_storage_facts *facts,
+                         const wr_tunables *tunables)
 {
     for (int64_t i = 0; i < wr_min(costs->count, WR_COSTS_KEPT); i++) {
         const wr_costs_key *k = &costs->kept[i].key;
@@ -181,15 +172,15 @@ static wr_cost *look_up(wr_costs *costs, const wr_costs_key *key, const wr_stora
             return costs->kept[i].cost;
     }
     int64_t place = costs->count++ % WR_COSTS_KEPT;
-    wr_cost *cost = costs->kept[place].cost;
+    wr_price *cost = costs->kept[place].cost;
     costs->kept[place].key = *key;
     if (!recall(key, tunables, cost))
-        memcpy(cost, kind_of(facts)->cost, sizeof kind_of(facts)->cost);
+        memcpy(cost, built_in_of(facts)->price, sizeof built_in_of(facts)->price);
     return cost;
 }
 
 /* Storage that is slow because it was told to be. */
-static void slow_down(const wr_choice *fault, wr_cost cost[2])
+static void slow_down(const wr_choice *fault, wr_price cost[2])
 {
     for (int i = 0; i < 2; i++) {
         if (fault->which == WR_FAULT_DELAY)
@@ -203,13 +194,13 @@ static void slow_down(const wr_choice *fault, wr_cost cost[2])
 }
 
 void wr_costs_get(wr_costs *costs, const wr_storage_facts *facts, const wr_tunables *tunables,
-                  wr_cost out[2])
+                  wr_price out[2])
 {
     const wr_costs_key key = key_of(facts, tunables);
-    memcpy(out, kind_of(facts)->cost, sizeof kind_of(facts)->cost);
+    memcpy(out, built_in_of(facts)->price, sizeof built_in_of(facts)->price);
     if (key.system) {
         pthread_mutex_lock(&costs->lock);
-        memcpy(out, look_up(costs, &key, facts, tunables), sizeof kind_of(facts)->cost);
+        memcpy(out, look_up(costs, &key, facts, tunables), sizeof built_in_of(facts)->price);
         pthread_mutex_unlock(&costs->lock);
     }
     slow_down(&tunables->fault, out);
@@ -229,16 +220,16 @@ void wr_costs_learn(wr_costs *costs, const wr_storage_facts *facts, const wr_tun
                     const wr_samples *samples)
 {
     const wr_costs_key key = key_of(facts, tunables);
-    const kind *of = kind_of(facts);
+    const wr_built_in *of = built_in_of(facts);
     bool news = false;
     if (!key.system || !samples->looks || tunables->fault.which != WR_FAULT_NONE)
         return;
     pthread_mutex_lock(&costs->lock);
-    wr_cost *known = look_up(costs, &key, facts, tunables);
+    wr_price *known = look_up(costs, &key, facts, tunables);
     for (int i = 0; i < 2; i++) {
-        news |= adopt(&known[i].call_ns, of->cost[i].call_ns, of->reach, samples->of[i].calls,
+        news |= adopt(&known[i].call_ns, of->price[i].call_ns, of->reach, samples->of[i].calls,
                       samples->of[i].call_ns);
-        news |= adopt(&known[i].mib_ns, of->cost[i].mib_ns, of->reach, samples->of[i].larges,
+        news |= adopt(&known[i].mib_ns, of->price[i].mib_ns, of->reach, samples->of[i].larges,
                       samples->of[i].mib_ns);
     }
     if (news)

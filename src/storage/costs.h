@@ -14,7 +14,7 @@
 #include "storage/storage.h"
 
 /* Costs of a local disk behind a page cache. */
-extern const wr_storage_facts wr_storage_default_facts;
+wr_storage_facts wr_storage_default_facts(void);
 
 /* Writes and reads a few MiB of a file of its own in `folder`, with the backend and the kind of
  * access the tunables name, for about 15 ms; 4 MiB of memory. For `striped` the folder is a disk.
@@ -59,13 +59,13 @@ typedef struct wr_costs {
     int64_t count; /* so many were ever added; the latest WR_COSTS_KEPT are there */
     struct {
         wr_costs_key key;
-        wr_cost cost[2];
+        wr_price cost[2];
     } kept[WR_COSTS_KEPT];
 } wr_costs;
 
 /* What is known about a file that is open, or about one whose facts are only its file system. */
 void wr_costs_get(wr_costs *costs, const wr_storage_facts *facts, const wr_tunables *tunables,
-                  wr_cost out[2]);
+                  wr_price out[2]);
 
 /* What was timed of it counts from now on, as far as it is likely and differs. */
 void wr_costs_learn(wr_costs *costs, const wr_storage_facts *facts, const wr_tunables *tunables,

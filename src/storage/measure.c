@@ -85,7 +85,7 @@ static int64_t run_together(side *sides)
 }
 
 /* Two move between half and twice of what one does: the rest is noise. */
-static bool measure_direction(side *sides, enum wr_direction direction, wr_cost *cost)
+static bool measure_direction(side *sides, enum wr_direction direction, wr_price *cost)
 {
     for (int i = 0; i < SIDES; i++)
         sides[i].direction = direction;
@@ -97,7 +97,7 @@ static bool measure_direction(side *sides, enum wr_direction direction, wr_cost 
     int64_t alone = (int64_t)CHUNK * 1000000 / large;
     int64_t scaling = both * 100 / wr_max(alone, 1);
     *cost =
-        (wr_cost){.call_ns = small, .mib_ns = large, .scaling = wr_max(wr_min(scaling, 200), 50)};
+        (wr_price){.call_ns = small, .mib_ns = large, .scaling = wr_max(wr_min(scaling, 200), 50)};
     return true;
 }
 
@@ -180,7 +180,7 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
                         wr_storage_facts *out)
 {
     char path[WR_TUNABLE_TEXT];
-    wr_storage_facts facts = wr_storage_default_facts;
+    wr_storage_facts facts = wr_storage_default_facts();
     int length = snprintf(path, sizeof path, "%s/.weir-costs-%lld-%lld", folder,
                           (long long)getpid(), (long long)wr_clock_ns());
     *out = facts;

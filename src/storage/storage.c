@@ -104,7 +104,7 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
                       .budget = options->budget,
                       .trace = options->trace,
                       .origin = options->origin,
-                      .facts = wr_storage_default_facts,
+                      .facts = wr_storage_default_facts(),
                       .plain_fd = -1};
     return s;
 }

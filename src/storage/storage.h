@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/price.h"
 #include "base/tunables.h"
 
 typedef struct wr_transfer {
@@ -52,15 +53,8 @@ static inline int64_t wr_transfer_bytes(const wr_transfer *t)
     return t->run * t->count;
 }
 
-/* What storing costs, for the planner. */
-typedef struct wr_cost {
-    int64_t call_ns; /* per call, small and in the page cache */
-    int64_t mib_ns;  /* per MiB of a large transfer */
-    int64_t scaling; /* percent: what two ranks together move of what one does; 200: twice */
-} wr_cost;
-
 typedef struct wr_storage_facts {
-    wr_cost cost[2];   /* by direction */
+    wr_price cost[2];  /* by direction */
     int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
     bool direct;       /* file accessed past the page cache where aligned */
     bool local;        /* the file system is this machine's alone */

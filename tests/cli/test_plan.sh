@@ -29,6 +29,26 @@ for pair in '[32p:32p+16]/[32p:32p+16, :]' '[..., 3]/[:, 3]' '[p, ...]/[p, :]' '
 done
 plan --section '1:16:1, 1+p:1+p:1' --op write | grep -q 'write, 16 ranks' || fail "write"
 
+# Each rank for itself: the way, what else is tried, locks, who moves it.
+says() {
+    text=$1
+    shift
+    plan "$@" >"$work/out" || fail "$*"
+    grep -q "^$text" "$work/out" || fail "$* does not say: $text: $(cat "$work/out")"
+}
+columns='1+32p:16+32p:1, 1:1024:1'
+says 'way: mapped, or else list$' --section "$columns" --alone
+says 'way: sieve, or else list$' --section "$columns" --alone --op write --hints access=sieve
+says 'locks: windows, or else lease or range$' --section "$columns" --alone --op write --hints access=sieve
+says 'way: columns$' --section "$columns" --alone --hints 'access=sieve;sieve_unit=column'
+says 'moved by: the caller$' --section "$columns" --alone
+says 'moved by: the thread$' --section "$columns" --alone --form nonblocking
+says 'moved by: the caller$' --section '1:16:1, 1:1:1' --alone --form nonblocking # it is brief
+says 'moved by: callers$' --section "$columns" --form nonblocking --hints progress=poll
+says 'moved by: callers, storage left to the thread' --section '1:4096:1, 1+256p:256+256p:1' --form split --op write --hints 'overlap=io;collective=always'
+says 'plan: alone, because: an access of one rank$' --section "$columns" --alone
+plan --section "$columns" --alone | grep -q '^exchange' && fail "alone, with an exchange"
+
 refuses() {
     text=$1
     shift
@@ -51,6 +71,7 @@ refuses 'or \] is missing' plan --section '[1, 1'
 refuses 'number is missing' plan --section 'x, 1'
 refuses 'number is too large' plan --section '1, 9223372036854775807P'
 refuses 'must be read or write' plan --section '1, 1' --op both
+refuses 'must be blocking, split or nonblocking' plan --section '1, 1' --form late
 refuses 'are needed' "$weir" plan --array 4,4
 refuses 'sizes such as' "$weir" plan --array 4,x --section 1,1
 refuses 'no tunable is called speed' plan --section '1, 1' --hints speed=1

@@ -218,6 +218,8 @@ void scene_run(scene *s, wr_world *w)
     weir_request *pending[CALLS] = {0};
     const int rank = w->transport->rank, mode = WEIR_READ | WEIR_WRITE | WEIR_CREATE;
     CHECK(!wr_file_open(w, s->path, mode, s->hints, &f));
+    if (s->atomic)
+        CHECK(!weir_file_set_atomic(f, 1));
     for (int i = 0; i < CALLS; i++) {
         call *c = &s->calls[i];
         part *p = &c->part[rank];

@@ -33,6 +33,7 @@ typedef struct scene {
     const char *storage; /* backend, perhaps with hints of its own behind it */
     char hints[512], path[300];
     bool behind;          /* writes are kept, until there is a sync */
+    bool atomic;          /* in atomic mode; the caller's to set */
     wr_tunables tunables; /* of the world */
     int64_t short_of;     /* sizes of shared memory that cannot be had, of a hundred */
     call calls[CALLS];

@@ -216,7 +216,9 @@ static void test_bound_ranks(void)
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL, &f));
     CHECK(!sched_setaffinity(0, sizeof before, &before));
     CHECK_EQUAL(f->group.handle.cores, cores);
-    wr_plan_input in = wr_group_input(&f->group, WR_WRITE, &wanted, 0);
+    wr_plan_input in;
+    wr_group_input(&f->group, WR_WRITE, &in);
+    in.wanted = wanted;
     CHECK(!wr_plan_build(&in, &plan));
     CHECK_EQUAL(plan.aggregators, cores);
     CHECK(!weir_file_close(f));

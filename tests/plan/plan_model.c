@@ -19,6 +19,7 @@ typedef struct scene {
     unsigned char wanted[SPAN]; /* by how many ranks */
     wr_plan_input in;
     wr_plan plan;
+    int64_t cut[WR_CUTS];
     wr_custom_realms given;
     const weir_pattern *realm[RANKS];
 } scene;
@@ -110,7 +111,7 @@ static void random_input(rng *r, scene *s)
     CHECK(s->in.wanted.once_bytes <= s->in.wanted.hi - s->in.wanted.lo);
     CHECK(s->in.wanted.once_runs <= s->in.wanted.runs);
     if (s->in.realms == WR_REALMS_BALANCED)
-        wr_balance_wants(&s->in, s->ranks, s->want);
+        wr_balance_wants(&s->in, s->ranks, s->want, s->cut);
     s->given = (wr_custom_realms){0};
     if (s->in.realms == WR_REALMS_CUSTOM)
         random_realms(r, s);
@@ -379,12 +380,12 @@ static int64_t imbalance(int ranks, const wr_want *want, int64_t n)
                         .call_ns = 1000,
                         .mib_ns = 100000};
     wr_plan plan;
-    int64_t most = 0;
+    int64_t most = 0, cut[WR_CUTS];
     for (int i = 0; i < ranks; i++) {
         wr_summary part = wr_summary_of(want[i].pattern, want[i].begin, want[i].end);
         wr_summary_add(&in.wanted, &part);
     }
-    wr_balance_wants(&in, ranks, want);
+    wr_balance_wants(&in, ranks, want, cut);
     CHECK(!wr_plan_build(&in, &plan));
     for (int64_t i = 0; i < n; i++) {
         weir_pattern *realm;
@@ -417,8 +418,9 @@ static void test_balance_align(void)
                         .collective = WR_SWITCH_ALWAYS};
     CHECK(!weir_pattern_strided(777, 100000, 100, 1000, &all));
     const wr_want want = {all, 0, weir_pattern_bytes(all), 0};
+    int64_t cut[WR_CUTS];
     in.wanted = wr_summary_of(all, 0, want.end);
-    wr_balance_wants(&in, 1, &want);
+    wr_balance_wants(&in, 1, &want, cut);
     CHECK(!wr_plan_build(&in, &plan));
     for (int64_t i = 0; i < REALMS; i++) {
         weir_pattern *realm;

@@ -24,6 +24,7 @@ typedef struct text {
 typedef struct record {
     wr_plan_input in;
     wr_plan plan;
+    int64_t cut[WR_CUTS];
     text part;
 } record;
 
@@ -66,10 +67,17 @@ static void add_window(text *t, const wr_window *w)
 int __wrap_wr_plan_build(const wr_plan_input *in, wr_plan *out)
 {
     int code = __real_wr_plan_build(in, out);
+    if (in->alone)
+        return code;
     CHECK(own && !code && own->calls < CALLS);
     record *r = &own->call[own->calls++];
     r->in = *in;
     r->plan = *out;
+    memset(r->cut, 0, sizeof r->cut);
+    if (in->cut) {
+        memcpy(r->cut, in->cut, sizeof r->cut);
+        r->in.cut = r->plan.cut = r->cut;
+    }
     r->part.length = 0;
     own->current = out;
     return code;
@@ -168,8 +176,9 @@ static void check_call(const scene *s, const call *c, int number)
     bool aggregates[MOST_RANKS] = {0};
     for (int i = 1; i < s->ranks; i++) {
         const record *r = &records[i].call[number];
-        CHECK(!memcmp(&r->in, &first->in, sizeof r->in));
-        CHECK(!memcmp(&r->plan, &first->plan, sizeof r->plan));
+        CHECK(!memcmp(&r->in, &first->in, offsetof(wr_plan_input, cut)));
+        CHECK(!memcmp(&r->plan, &first->plan, offsetof(wr_plan, cut)));
+        CHECK(!memcmp(r->cut, first->cut, sizeof r->cut));
     }
     bool used = first->plan.collective && all.count && first->plan.seats == s->ranks;
     for (int64_t i = 0; used && i < first->plan.aggregators; i++) {

@@ -11,7 +11,7 @@
 #include "storage/costs.h"
 #include "storage_support.h"
 
-static bool plausible(const wr_cost *cost)
+static bool plausible(const wr_price *cost)
 {
     return cost->call_ns > 0 && cost->mib_ns > 0 && cost->scaling > 0;
 }
@@ -33,7 +33,7 @@ static void test_measuring(void)
     open_well(&o, "any", FRESH, "storage=mem");
     wr_storage_measure("/proc", &tunables, &o.log, &facts);
     CHECK(strstr(o.logged, "costs not measured"));
-    CHECK_EQUAL(facts.cost[WR_READ].mib_ns, wr_storage_default_facts.cost[WR_READ].mib_ns);
+    CHECK_EQUAL(facts.cost[WR_READ].mib_ns, wr_storage_default_facts().cost[WR_READ].mib_ns);
     close_well(&o);
     forget_file("any");
 }
@@ -56,17 +56,17 @@ static wr_samples timed(int64_t call_ns, int64_t mib_ns)
 }
 
 /* What a process that starts now expects of reading somewhere. */
-static wr_cost expected(const wr_tunables *t)
+static wr_price expected(const wr_tunables *t)
 {
     wr_costs fresh = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    wr_cost cost[2];
+    wr_price cost[2];
     wr_costs_get(&fresh, &somewhere, t, cost);
     return cost[WR_READ];
 }
 
-static const wr_cost built_in = {500, 40000, 150};
+static const wr_price built_in = {500, 40000, 150};
 
-static bool same(wr_cost a, wr_cost b)
+static bool same(wr_price a, wr_price b)
 {
     return a.call_ns == b.call_ns && a.mib_ns == b.mib_ns && a.scaling == b.scaling;
 }
@@ -115,7 +115,7 @@ static void test_remembering(void)
     CHECK(access(parent, F_OK));
     costs.count = 0;
     wr_costs_learn(&costs, &somewhere, &t, &fast);
-    CHECK(same(expected(&t), (wr_cost){500, 20000, 150})); /* 400 is no news */
+    CHECK(same(expected(&t), (wr_price){500, 20000, 150})); /* 400 is no news */
     const char *path = find_costs(folder);
     CHECK(!chmod(path, 0666) && same(expected(&t), built_in) && !chmod(path, 0600));
     const time_t then = time(NULL) - 40 * (time_t)86400;
@@ -134,9 +134,9 @@ static void test_remembering(void)
         CHECK(same(expected(&t), built_in));
     }
     put_text(path, "weir costs 1\nread 1 2 100\nwrite 1 1 100\nend\n");
-    CHECK(same(expected(&t), (wr_cost){1, 2, 100}));
+    CHECK(same(expected(&t), (wr_price){1, 2, 100}));
     wr_costs_learn(&costs, &somewhere, &t, &wild); /* within four times of what is built in */
-    CHECK(same(expected(&t), (wr_cost){125, 160000, 150}));
+    CHECK(same(expected(&t), (wr_price){125, 160000, 150}));
     unlink(find_costs(folder));
     CHECK(!symlink("/dev/null", path) && same(expected(&t), built_in) && !unlink(path));
     CHECK(!mkfifo(path, 0600) && same(expected(&t), built_in) && !unlink(path));
@@ -149,12 +149,12 @@ static void test_costs(void)
     static wr_costs costs = {.lock = PTHREAD_MUTEX_INITIALIZER};
     wr_storage_facts facts = {.local = true};
     wr_tunables t;
-    wr_cost cost[2], far[2];
+    wr_price cost[2], far[2];
     wr_tunables_init(&t);
     snprintf(t.costs_folder, sizeof t.costs_folder, "none");
     wr_costs_get(&costs, &facts, &t, cost);
-    CHECK(same(cost[WR_READ], wr_storage_default_facts.cost[WR_READ]));
-    CHECK(same(cost[WR_WRITE], wr_storage_default_facts.cost[WR_WRITE]));
+    CHECK(same(cost[WR_READ], wr_storage_default_facts().cost[WR_READ]));
+    CHECK(same(cost[WR_WRITE], wr_storage_default_facts().cost[WR_WRITE]));
     CHECK_EQUAL(costs.count, 0);
     facts.local = false;
     wr_costs_get(&costs, &facts, &t, far);

@@ -1,4 +1,4 @@
-/* weir plan: explains what a collective access of an array would do. */
+/* weir plan: explains what an access of an array would do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "section_text.h"
 
 typedef struct options {
-    int ranks, ranks_per_node, cores, write, type, columns;
+    int ranks, ranks_per_node, cores, write, type, columns, alone, form;
     cli_sizes array;
     const char *section, *svg, *hints;
     int dimensions, order[WEIR_MAX_DIMENSIONS]; /* these follow from the others */
@@ -22,6 +22,17 @@ static const char *parse_op(const char *text, void *out)
     return write || !strcmp(text, "read") ? NULL : "must be read or write";
 }
 
+static const char *parse_form(const char *text, void *out)
+{
+    static const char *const forms[] = {"blocking", "split", "nonblocking"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, forms[i])) {
+            *(int *)out = i;
+            return NULL;
+        }
+    return "must be blocking, split or nonblocking";
+}
+
 static const cli_option table[] = {
     {"--array", offsetof(options, array), cli_parse_sizes},
     {"--section", offsetof(options, section), cli_parse_text},
@@ -31,6 +42,8 @@ static const cli_option table[] = {
     {"--ranks-per-node", offsetof(options, ranks_per_node), cli_parse_count},
     {"--cores", offsetof(options, cores), cli_parse_count},
     {"--op", offsetof(options, write), parse_op},
+    {"--alone", offsetof(options, alone), NULL},
+    {"--form", offsetof(options, form), parse_form},
     {"--hints", offsetof(options, hints), cli_parse_text},
     {"--svg", offsetof(options, svg), cli_parse_text},
     {0}};
@@ -102,6 +115,8 @@ static int explain(const options *o, weir_pattern **patterns)
                                  .cores = o->cores,
                                  .patterns = (const weir_pattern *const *)patterns,
                                  .write = o->write,
+                                 .alone = o->alone,
+                                 .form = o->form,
                                  .file_size = slice_bytes(o) * o->array.size[o->order[0]],
                                  .unit = slice_bytes(o),
                                  .hints = o->hints};
@@ -139,14 +154,15 @@ static int run(int argc, char **argv)
 const cli_command cli_plan = {
     .name = "plan",
     .arguments = "OPTIONS",
-    .help = "what a collective access would do, and why",
+    .help = "what an access would do, and why",
     .details =
         "  --array SIZES     of the array, such as 4096,4096\n"
         "  --section TEXT    what each rank wants, see below\n"
         "  --dtype T         bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16 (f8)\n"
         "  --order C|F       stored by rows or by columns (C)\n"
         "  --ranks N         (1)    --ranks-per-node N (all)    --cores N of a node (its ranks)\n"
-        "  --op read|write   (read)\n"
+        "  --op read|write   (read)    --alone each rank for itself, not all together\n"
+        "  --form F          blocking, split or nonblocking (blocking)\n"
         "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n"
         "  --svg FILE        draws requests, realms and windows\n"
         "  A section has ranges. Without brackets as in the papers: one for each dimension, from "

@@ -1,0 +1,54 @@
+/* The log of plans. */
+#include "access/did.h"
+
+#include <string.h>
+
+#include "access/handle.h"
+#include "plan/say.h"
+
+enum { TEXT = 2048 };
+
+void wr_log_plan(const wr_handle *handle, int64_t number, const wr_plan_input *in,
+                 const wr_plan *plan)
+{
+    char text[TEXT];
+    wr_text t = {text, sizeof text, 0};
+    if (in->alone || handle->world->transport->rank == 0) {
+        wr_say_input(&t, in);
+        wr_say_plan(&t, in, plan);
+    } else { /* all else is the same as there */
+        wr_say_moved(&t, plan);
+    }
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s, rank %d, %s %lld: %s",
+                    handle->storage->path, handle->world->transport->rank,
+                    in->alone ? "access" : "call", (long long)number, line);
+    }
+}
+
+static void say_locks(wr_text *t, const wr_did *did)
+{
+    static const char *const kinds[] = {[WR_LOCK_SHARED] = " shared",
+                                        [WR_LOCK_EXCLUSIVE] = " exclusive",
+                                        [WR_LOCK_MODIFY] = " modify"};
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        if (did->locks >> i & 1)
+            wr_say(t, "%s", kinds[i]);
+    wr_say(t, "%s", did->leased ? " lease" : did->locks ? "" : " nothing");
+}
+
+void wr_log_did(const wr_handle *handle, const wr_did *did)
+{
+    char text[TEXT];
+    wr_text t = {text, sizeof text, 0};
+    wr_say(&t, "did: way %s; exchange %s; windows %lld, in flight %lld, aside %lld; locks",
+           wr_way_names[did->way], did->exchange ? wr_exchange_names[did->exchange] : "none",
+           (long long)did->windows, (long long)did->most_open, (long long)did->aside);
+    say_locks(&t, did);
+    wr_say(&t, "; by %s%s; meetings %lld", wr_progress_is_thread() ? "thread" : "caller",
+           did->handed ? ", handed" : "", (long long)did->meetings);
+    wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s, rank %d, %s %lld: %s",
+                handle->storage->path, handle->world->transport->rank,
+                did->meetings ? "call" : "access", (long long)did->number, text);
+}

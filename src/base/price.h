@@ -1,0 +1,55 @@
+/* What things cost and from where on they pay: every number that a plan compares, in one place.
+ *
+ * Prices of a storage are built in here for when nothing was measured (storage/costs.h learns
+ * others). All are nanoseconds or bytes on a machine of today; they decide which of two ways is
+ * taken, never whether the outcome is right. */
+#ifndef WR_BASE_PRICE_H
+#define WR_BASE_PRICE_H
+
+#include <stdint.h>
+
+/* What a storage asks for transfers in one direction. */
+typedef struct wr_price {
+    int64_t call_ns; /* per call, small and in the page cache */
+    int64_t mib_ns;  /* per MiB of a large transfer */
+    int64_t scaling; /* percent: what two ranks together move of what one does; 200: twice */
+} wr_price;
+
+/* Where a file is, as far as prices go. */
+enum wr_price_kind { WR_IN_CACHE, WR_ON_DEVICE, WR_ON_NETWORK, WR_PRICE_KINDS };
+
+typedef struct wr_built_in {
+    wr_price price[2]; /* by direction */
+    int64_t reach;     /* by what factor what was learned may differ */
+} wr_built_in;
+
+extern const wr_built_in wr_built_in_prices[WR_PRICE_KINDS];
+
+/* Of a processor and of ranks. */
+enum {
+    WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
+    WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
+    WR_SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
+    WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
+    WR_MEETING_NS = 1500,      /* a rank's share of a round */
+    WR_MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
+    WR_AGGREGATOR_NS = 25000,  /* less work than this is not worth an aggregator, */
+    WR_THREAD_NS = 100000      /* nor this calling a thread for the storage */
+};
+
+/* Sizes from which, or up to which, something pays. */
+enum {
+    WR_BRIEF_BYTES = 32 << 10,     /* up to here an access takes less than a thread to be called */
+    WR_LEASE_BYTES = 64 << 10,     /* and is written by a lease: others wait for whoever has it */
+    WR_LOOK_BYTES = 64 << 10,      /* below this, and below so many runs, looking where data are */
+    WR_LOOK_RUNS = 16,             /* costs more than it can bring */
+    WR_MAPPED_RUN = 256 << 10,     /* longer runs are copied by the system as fast as by us */
+    WR_SMALLEST_WINDOW = 64 << 10, /* that windows are cut to where memory is short */
+    WR_BACKGROUND_PIECE = 4 << 20, /* in the background: most in one run, which the storage copies
+                                       at once where it can, as waking its threads would disturb
+                                       those who compute more; */
+    WR_BACKGROUND_BITE = 16 << 20  /* and most before others get a turn: ranks that copy into one
+                                       file all at once spin on its lock */
+};
+
+#endif

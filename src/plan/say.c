@@ -1,0 +1,128 @@
+/* Plans in words. */
+#include "plan/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void wr_say(wr_text *t, const char *format, ...)
+{
+    const size_t used = (size_t)t->length < t->size ? (size_t)t->length : t->size;
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(t->at ? t->at + used : NULL, t->size - used, format, args);
+    va_end(args);
+    t->length += length;
+}
+
+const char *const wr_way_names[WR_WAYS] = {
+    [WR_WAY_NONE] = "none",       [WR_WAY_LIST] = "list",     [WR_WAY_SIEVE] = "sieve",
+    [WR_WAY_COLUMNS] = "columns", [WR_WAY_MAPPED] = "mapped", [WR_WAY_DIRECT] = "direct",
+    [WR_WAY_ROUNDS] = "rounds",   [WR_WAY_KEPT] = "kept"};
+
+const char *const wr_exchange_names[] = {[WR_EXCHANGE_AUTO] = "auto",
+                                         [WR_EXCHANGE_SHM] = "shm",
+                                         [WR_EXCHANGE_P2P] = "p2p",
+                                         [WR_EXCHANGE_ALLTOALL] = "alltoall",
+                                         [WR_EXCHANGE_LEADERS] = "leaders"};
+
+static const char *const holds[WR_HOLDS] = {
+    [WR_HOLD_NOTHING] = "nothing",
+    [WR_HOLD_LEASE] = "lease or range",
+    [WR_HOLD_RANGE] = "range",
+    [WR_HOLD_WINDOWS] = "windows",
+    [WR_HOLD_HOLES] = "windows with holes",
+    [WR_HOLD_SHARED] = "all, to read",
+    [WR_HOLD_EXCLUSIVE] = "all, to write",
+    [WR_HOLD_MODIFY] = "all, to modify",
+};
+
+static const char *const forms[] = {
+    [WR_BLOCKING] = "blocking", [WR_SPLIT] = "split", [WR_NONBLOCKING] = "nonblocking"};
+
+static const char *const movers[] = {[WR_MOVED_AT_ONCE] = "the caller",
+                                     [WR_MOVED_BY_CALLERS] = "callers",
+                                     [WR_MOVED_BY_THREAD] = "the thread"};
+
+static void say_where(wr_text *t, const wr_plan_input *in)
+{
+    const char *direction = in->direction == WR_WRITE ? "write" : "read", *form = forms[in->form];
+    if (in->alone)
+        wr_say(t, "  %s, one rank, %s%s%s%s\n", direction, form, in->whole ? ", an array" : "",
+               in->cold ? ", on the device" : "", in->task ? ", as a task" : "");
+    else
+        wr_say(t, "  %s, %lld ranks on %lld nodes of %lld cores, %s\n", direction,
+               (long long)in->ranks, (long long)in->nodes, (long long)in->cores, form);
+}
+
+void wr_say_input(wr_text *t, const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    wr_say(t, "input %016llx\n", (unsigned long long)wr_plan_input_hash(in));
+    say_where(t, in);
+    wr_say(t, "  wanted: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)%s\n",
+           (long long)w->bytes, (long long)w->runs, (long long)w->active, (long long)w->lo,
+           (long long)w->hi, w->apart && !in->alone ? ", ranks apart" : "");
+    if (!in->alone) {
+        wr_say(t, "  counted once: about %lld bytes in %lld runs\n", (long long)w->once_bytes,
+               (long long)w->once_runs);
+        wr_say(t, "  realms=%s unit=%lld align=%lld window=%lld buffer=%lld\n",
+               wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
+               (long long)in->window, (long long)in->buffer);
+    }
+    if (in->disks && !in->alone)
+        wr_say(t, "  striped: %lld disks, %lld bytes at a time\n", (long long)in->disks,
+               (long long)in->stripe);
+    wr_say(t, "  costs: %lld ns a call, %lld ns a MiB\n", (long long)in->call_ns,
+           (long long)in->mib_ns);
+}
+
+/* What is tried first, and what then; the rest is left out if it is the same. */
+static void say_tries(wr_text *t, const char *head, const char *const *names, const int64_t *tried,
+                      int count)
+{
+    bool same = true;
+    for (int i = 1; i < count; i++)
+        same = same && tried[i] == tried[0];
+    for (int i = 0; i < (same ? 1 : count); i++)
+        wr_say(t, "%s%s", i ? ", or else " : head, names[tried[i]]);
+    wr_say(t, "\n");
+}
+
+void wr_say_moved(wr_text *t, const wr_plan *plan)
+{
+    wr_say(t, "moved by: %s%s%s\n", movers[plan->mover],
+           plan->left ? ", storage left to the thread" : "",
+           plan->handed ? ", handed to the thread" : "");
+}
+
+void wr_say_ways(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
+{
+    int count = 1;
+    while (count < WR_TRIES && plan->way[count])
+        count++;
+    if (in->alone || plan->collective) { /* otherwise each has a plan of its own */
+        say_tries(t, "way: ", wr_way_names, plan->way, count);
+        say_tries(t, "locks: ", holds, plan->hold_all ? &plan->hold_all : plan->hold,
+                  plan->hold_all ? 1 : count);
+    }
+    if ((in->alone || plan->collective) && plan->slots)
+        wr_say(t, "in flight: %lld windows of at most %lld bytes%s\n", (long long)plan->slots,
+               (long long)(plan->way[0] == WR_WAY_DIRECT ? WR_DIRECT_WINDOW : plan->window),
+               plan->fits ? "" : ", not all at once");
+    wr_say_moved(t, plan);
+}
+
+void wr_say_plan(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
+{
+    wr_say(t, "plan: %s%s, because: %s", plan->collective ? "together" : "alone",
+           plan->in_turn ? ", one after the other" : "", wr_plan_reason(plan));
+    if (!in->alone)
+        wr_say(t, "; together about %lld us, alone about %lld us",
+               (long long)plan->price_together / 1000, (long long)plan->price_alone / 1000);
+    wr_say(t, "\n");
+    if (plan->collective)
+        wr_say(t, "exchange: %s\n", wr_exchange_names[plan->exchange]);
+    wr_say_ways(t, in, plan);
+    if (!in->alone)
+        wr_say(t, "meetings: %lld\n", (long long)plan->meetings);
+}

@@ -1,0 +1,226 @@
+/* Ways, locks, movers and windows in flight: what a plan says, input by input. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "check.h"
+#include "plan/cover.h"
+#include "plan/say.h"
+
+/* Tunables as they are by default; pieces of 64 bytes, 1000 bytes apart, or one run. */
+static wr_plan_input input_of(enum wr_direction direction, int64_t pieces, int64_t run)
+{
+    wr_tunables t;
+    wr_plan_input in;
+    weir_pattern *p;
+    wr_tunables_init(&t);
+    wr_plan_input_tune(&in, direction, &t, wr_built_in_prices[WR_IN_CACHE].price);
+    CHECK(!weir_pattern_strided(100, pieces, run, run + 1000, &p));
+    in.wanted = wr_summary_of(p, 0, weir_pattern_bytes(p));
+    weir_pattern_free(p);
+    in.alone = 1;
+    in.leased = 1;
+    return in;
+}
+
+/* The lines "way" to "moved by", in one. */
+static const char *told(const wr_plan_input *in)
+{
+    static char text[1000];
+    wr_plan plan;
+    wr_text t = {text, sizeof text, 0};
+    CHECK(!wr_plan_build(in, &plan));
+    wr_say_ways(&t, in, &plan);
+    for (char *end; (end = strchr(text, '\n'));)
+        *end = end[1] ? '|' : '\0';
+    return text;
+}
+
+static void expect(const wr_plan_input *in, const char *wanted)
+{
+    const char *got = told(in);
+    if (strcmp(got, wanted) != 0)
+        fprintf(stderr, "not \"%s\" but \"%s\"\n", wanted, got);
+    CHECK(!strcmp(got, wanted));
+}
+
+static void test_reading(void)
+{
+    wr_plan_input in = input_of(WR_READ, 1, 800);
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in.whole = in.cold = 1; /* too little to look */
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in = input_of(WR_READ, 1000, 64);
+    expect(&in, "way: sieve|locks: nothing|in flight: 1 windows of at most 4194304 bytes|"
+                "moved by: the caller");
+    in.whole = 1;
+    CHECK(wr_plan_must_look(&in));
+    expect(&in, "way: mapped, or else sieve|locks: nothing|"
+                "in flight: 1 windows of at most 4194304 bytes|moved by: the caller");
+    in.frugal = in.cold = 1;
+    expect(&in, "way: direct, or else sieve|locks: nothing|"
+                "in flight: 3 windows of at most 4194304 bytes|moved by: the caller");
+    in.direct = WR_SWITCH_NEVER;
+    in.access = WR_ACCESS_LIST;
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in.atomic = 1;
+    expect(&in, "way: list|locks: all, to read|moved by: the caller");
+}
+
+static void test_writing(void)
+{
+    wr_plan_input in = input_of(WR_WRITE, 1, 800);
+    expect(&in, "way: list|locks: lease or range|moved by: the caller");
+    in.task = 1;
+    expect(&in, "way: list|locks: range|moved by: the caller");
+    in.sole = 1;
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in.sole = 0;
+    in.atomic = 1;
+    expect(&in, "way: list|locks: all, to write|moved by: the caller");
+    in = input_of(WR_WRITE, 1, WR_LEASE_BYTES + 1);
+    expect(&in, "way: list|locks: range|moved by: the caller");
+    in = input_of(WR_WRITE, 1000, 64);
+    expect(&in, "way: list|locks: lease or range|moved by: the caller");
+    in.access = WR_ACCESS_SIEVE;
+    in.sieve_buffer = 512;
+    expect(&in, "way: sieve, or else list|locks: windows, or else lease or range|"
+                "in flight: 1 windows of at most 512 bytes|moved by: the caller");
+    in.sole = 1;
+    expect(&in, "way: sieve, or else list|locks: windows with holes, or else lease or range|"
+                "in flight: 1 windows of at most 512 bytes|moved by: the caller");
+    in.column = 100;
+    in.sieve_unit = WR_SIEVE_COLUMN;
+    in.atomic = 1;
+    expect(&in, "way: columns|locks: all, to modify|"
+                "in flight: 1 windows of at most 512 bytes|moved by: the caller");
+    in.blind = 1;
+    expect(&in, "way: list|locks: all, to modify|moved by: the caller");
+}
+
+/* An operation of one rank, in the page cache. */
+static wr_moving moving_of(int64_t bytes)
+{
+    return (wr_moving){.beside = 1,
+                       .form = WR_NONBLOCKING,
+                       .alone = 1,
+                       .bytes = bytes,
+                       .one_run = 1,
+                       .memory = 1,
+                       .cached = 1,
+                       .may_keep = 1 << 20,
+                       .thread = 1};
+}
+
+static void test_movers(void)
+{
+    wr_moving m = moving_of(WR_BRIEF_BYTES);
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_AT_ONCE);
+    m.cached = 0;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_THREAD);
+    m.direction = WR_WRITE;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_AT_ONCE);
+    m = moving_of(WR_BRIEF_BYTES + 1);
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_THREAD);
+    m.thread = 0;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_CALLERS);
+    m = moving_of(0);
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_AT_ONCE);
+    m.alone = 0;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_THREAD);
+    m.messages = 1;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_CALLERS);
+    m.multiple = 1;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_THREAD);
+    m.form = WR_SPLIT;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_CALLERS);
+    m.overlap = WR_OVERLAP_ALL;
+    CHECK_EQUAL(wr_moving_mover(&m), WR_MOVED_BY_THREAD);
+    CHECK(wr_moving_prefers_aside(&m));
+    m.overlap = WR_OVERLAP_AUTO;
+    CHECK(!wr_moving_prefers_aside(&m));
+    m.memory = 0;
+    CHECK(wr_moving_prefers_aside(&m));
+}
+
+/* Four ranks of a node that write 64 MiB, by operations. */
+static wr_plan_input together(enum wr_form form)
+{
+    wr_plan_input in = input_of(WR_WRITE, 1, 64 << 20);
+    in.alone = 0;
+    in.form = form;
+    in.ranks = in.cores = in.seats = 4;
+    in.nodes = in.shared = in.unit = 1;
+    in.collective = WR_SWITCH_ALWAYS;
+    in.aggregators = 1;
+    in.window = 4 << 20;
+    in.room = in.may_keep = 64 << 20;
+    in.aside = 1;
+    in.moving = (wr_moving){.beside = 1, .form = form, .thread = 1, .may_keep = 1, .multiple = 1};
+    return in;
+}
+
+static void test_windows(void)
+{
+    wr_plan plan;
+    wr_plan_input in = together(WR_NONBLOCKING);
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.aside && plan.left && plan.slots == 2 && !plan.handed);
+    in = together(WR_SPLIT);
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.slots, (64 << 20) / wr_slot_bytes(plan.window));
+    CHECK(!plan.fits && plan.handed && plan.mover == WR_MOVED_BY_CALLERS);
+    in.room = 1 << 30;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.fits && !plan.handed);
+    CHECK_EQUAL(plan.slots, plan.most / plan.window + 1);
+    wr_plan_shrink(&in, &plan); /* fewer windows first, then smaller ones */
+    CHECK(plan.slots == 2 && !plan.fits && plan.handed && plan.window == 4 << 20);
+    wr_plan_shrink(&in, &plan);
+    CHECK(plan.window == 1 << 20 && in.limit == 1 << 20);
+    for (int i = 0; i < 2; i++)
+        wr_plan_shrink(&in, &plan);
+    CHECK_EQUAL(in.limit, WR_SMALLEST_WINDOW);
+    wr_plan_shrink(&in, &plan);
+    CHECK_EQUAL(in.limit, -1);
+    wr_plan_do_without(&in, &plan, false);
+    CHECK(plan.collective && plan.exchange == WR_EXCHANGE_P2P && plan.window == 4 << 20);
+    wr_plan_do_without(&in, &plan, true);
+    CHECK(!plan.collective && !plan.handed && plan.way[0] == WR_WAY_NONE);
+    in = together(WR_SPLIT); /* by messages one window, as large as it can be */
+    in.shared = 0;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.slots == 1 && plan.window == (64 << 20) / 3);
+    in.atomic = 1;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(!plan.collective && plan.reason == WR_ATOMIC_BESIDE);
+}
+
+static void test_holds(void)
+{
+    wr_plan plan;
+    wr_plan_input in = together(WR_BLOCKING);
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.way[0] == WR_WAY_ROUNDS && plan.hold[0] == WR_HOLD_WINDOWS && plan.meetings == 2);
+    in.write_behind = 1;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.way[0] == WR_WAY_KEPT && plan.hold[0] == WR_HOLD_NOTHING);
+    in.write_behind = 0;
+    in.atomic = 1;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.hold_all == WR_HOLD_MODIFY && !plan.hold[0] && plan.meetings == 3);
+    in.atomic = 0;
+    in.nodes = 2;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.meetings, 7);
+}
+
+int main(void)
+{
+    test_reading();
+    test_writing();
+    test_movers();
+    test_windows();
+    test_holds();
+    return 0;
+}
