@@ -67,18 +67,20 @@ static const entry *entry_of(const wr_group *group, uint32_t epoch, int local_ra
 
 enum { KINDS = 16 };
 
-static int32_t kind_of(const wr_access_request *a, const wr_operation *op)
+static int32_t kind_of(const wr_access_request *a, const wr_group_access *access)
 {
-    return (int32_t)a->direction + 2 * (int32_t)(op ? op->form : WR_BLOCKING) + 8 * !!a->known;
+    return (int32_t)a->direction + 2 * (int32_t)(access ? access->form : WR_BLOCKING) +
+           8 * !!a->known;
 }
 
 /* Whether this rank would rather leave the storage to its thread. */
-static bool prefers_aside(const wr_group *group, const wr_access_request *a, const wr_operation *op)
+static bool prefers_aside(const wr_group *group, const wr_access_request *a,
+                          const wr_group_access *access)
 {
     int64_t lo, hi;
-    if (!op)
+    if (!access)
         return false;
-    wr_moving m = op->moving;
+    wr_moving m = access->moving;
     if (wr_moving_must_look(&m)) {
         wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
         m.cached = wr_storage_is_cached(group->handle.storage, lo) &&
@@ -95,14 +97,15 @@ static int64_t room_of(const wr_group *group)
 }
 
 /* Fills this rank's lane. */
-static void say_entry(wr_group *group, const wr_access_request *a, const wr_operation *op, int code)
+static void say_entry(wr_group *group, const wr_access_request *a, const wr_group_access *access,
+                      int code)
 {
     const wr_transport *t = group->handle.world->transport;
     entry *e =
         (entry *)(void *)wr_channel_lane(&group->channel, group->channel.epoch, t->local_rank);
     *e = (entry){.call = group->calls,
                  .code = code,
-                 .kind = kind_of(a, op),
+                 .kind = kind_of(a, access),
                  .dropped = group->kept.dropped,
                  .news = group->news,
                  .room = room_of(group)};
@@ -112,7 +115,7 @@ static void say_entry(wr_group *group, const wr_access_request *a, const wr_oper
         memcpy(e->body, &details, sizeof details);
         return;
     }
-    e->aside = prefers_aside(group, a, op);
+    e->aside = prefers_aside(group, a, access);
     e->begin = a->begin;
     e->end = a->end;
     e->again = weir_pattern_is_disjoint(a->file) ? 0 : a->end - a->begin;
@@ -331,7 +334,7 @@ int wr_call_gather(const wr_call *c, wr_arena *memory, wr_wants *out)
 
 static void access_alone(wr_call *c)
 {
-    wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->op ? &c->in->moving : NULL);
+    wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL);
     c->outcome.stop = o.stop;
     wr_call_fail(c, o.code, o.stop);
 }
@@ -533,8 +536,8 @@ static int balance(wr_group *group, const wr_access_request *a, wr_plan_input *i
 }
 
 /* What the plan of a call is made from, the same on all ranks but for what moves it. */
-static void make_input(const wr_group *group, const wr_access_request *a, const wr_operation *op,
-                       const joint *all, wr_plan_input *in)
+static void make_input(const wr_group *group, const wr_access_request *a,
+                       const wr_group_access *access, const joint *all, wr_plan_input *in)
 {
     wr_group_input(group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
@@ -542,13 +545,13 @@ static void make_input(const wr_group *group, const wr_access_request *a, const 
     in->known = a->known != NULL;
     in->room = all->room;
     in->aside = all->aside;
-    if (op) {
-        in->form = op->form;
-        in->moving = op->moving;
+    if (access) {
+        in->form = access->form;
+        in->moving = access->moving;
     }
 }
 
-static int run_call(wr_group *group, const wr_access_request *a, int code, wr_operation *op,
+static int run_call(wr_group *group, const wr_access_request *a, int code, wr_group_access *access,
                     int64_t *count)
 {
     wr_transport *t = group->handle.world->transport;
@@ -565,16 +568,16 @@ static int run_call(wr_group *group, const wr_access_request *a, int code, wr_op
         code = wr_write_behind_flush(&group->handle);
     if (a->direction == WR_WRITE) /* so that aggregators find none */
         wr_lease_drop(group->handle.storage);
-    say_entry(group, a, op, code);
+    say_entry(group, a, access, code);
     uint32_t epoch = wr_channel_exchange(&group->channel, &waiter);
     did.meetings++;
     code = hear_entries(group, epoch, &all);
     if (t->nodes > 1)
-        code = join_nodes(group, kind_of(a, op), code, a->known, &all, &did);
+        code = join_nodes(group, kind_of(a, access), code, a->known, &all, &did);
     if (code)
         return code;
     group->has_news |= all.news;
-    make_input(group, a, op, &all, &in);
+    make_input(group, a, access, &all, &in);
     code = in.realms == WR_REALMS_BALANCED ? balance(group, a, &in, cut, &did) : 0;
     if (!code)
         code = wr_plan_build(&in, &plan);
@@ -593,7 +596,7 @@ static int run_call(wr_group *group, const wr_access_request *a, int code, wr_op
         .plan = &plan,
         .epoch = epoch,
         .mine = -1,
-        .op = op,
+        .access = access,
         .outcome.stop = INT64_MAX,
         .error = &error};
     did.number = (int64_t)group->calls;
@@ -614,12 +617,12 @@ static int run_call(wr_group *group, const wr_access_request *a, int code, wr_op
     return code || !a->whole ? code : wr_handle_demand_all(&group->handle, c.outcome.stop);
 }
 
-int wr_collective_run(wr_group *group, const wr_access_request *a, int code, wr_operation *op,
-                      int64_t *count)
+int wr_collective_run(wr_group *group, const wr_access_request *a, int code,
+                      wr_group_access *access, int64_t *count)
 {
     wr_region_cache *regions = &group->handle.world->process->regions;
     wr_region_cache_leave(regions, &group->kept);
-    code = run_call(group, a, code, op, count);
+    code = run_call(group, a, code, access, count);
     if (group->node_windows.region.base || group->requests.base)
         wr_region_cache_enter(regions, &group->kept, group->handle.tunables.regions_kept);
     return code;

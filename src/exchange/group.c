@@ -20,7 +20,8 @@ static void close_regions(void *group)
 
 void wr_group_init(wr_group *group, wr_world *world)
 {
-    *group = (wr_group){.together.wide = 1, .alone.wide = WR_ALONE_AT_A_TIME};
+    *group = (wr_group){0};
+    wr_operations_init(&group->operations);
     wr_handle_init(&group->handle, world);
     group->kept = (wr_cached_regions){.world = world,
                                       .region = &group->node_windows.region,

@@ -5,11 +5,9 @@
 
 #include "access/handle.h"
 #include "exchange/node_windows.h"
+#include "runtime/operation.h"
 
-struct wr_operation;
-
-/* Of one rank's operations on a file, which the storage takes one after another anyway. */
-enum { WR_ALONE_AT_A_TIME = 16 };
+struct wr_group_access;
 
 typedef struct wr_group {
     wr_handle handle;
@@ -32,16 +30,14 @@ typedef struct wr_group {
     bool news;                /* this rank has hints to agree on; it says so at its next call, */
     bool has_news;            /* and then all know that somebody has */
     uint64_t calls;           /* collective calls so far */
-    wr_queue together, alone; /* operations in flight: collective ones run in their order */
-    uint32_t started;         /* collective operations so far, */
-    wr_word ended;            /* and those that are over */
+    wr_operations operations; /* in flight */
 } wr_group;
 
 /* [collective] All ranks return the same code; *count is how many bytes of this rank's data, from
  * the first, are known to be moved. A rank comes with `code` != 0 if it cannot take part: then all
- * fail, and nothing is moved. `op` is the operation it belongs to, NULL for a blocking call. */
+ * fail, and nothing is moved. `access` is what it belongs to, NULL for a blocking call. */
 int wr_collective_run(wr_group *group, const wr_access_request *a, int code,
-                      struct wr_operation *op, int64_t *count);
+                      struct wr_group_access *access, int64_t *count);
 
 /* Ready to be used, but for its channel and what its handle still needs. */
 void wr_group_init(wr_group *group, wr_world *world);

@@ -2,7 +2,7 @@
 #ifndef WR_EXCHANGE_ROUNDS_H
 #define WR_EXCHANGE_ROUNDS_H
 
-#include "exchange/operation.h"
+#include "exchange/group_access.h"
 
 /* What ranks want, ascending by rank. */
 typedef struct wr_wants {
@@ -25,11 +25,11 @@ typedef struct wr_call {
     wr_wants wants;      /* that this aggregator serves; local ranks if through shared memory */
     uint32_t epoch;      /* of the mailbox, in which the node's requests are */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
-    int slots;          /* windows an aggregator may have under way, with shared memory */
-    bool holds;         /* this rank does all that is accessed, in atomic mode */
-    wr_operation *op;   /* or NULL: a blocking call */
-    wr_outcome outcome; /* of this rank; goes on to the exit agreement */
-    weir_error *error;  /* if outcome.code */
+    int slots;               /* windows an aggregator may have under way, with shared memory */
+    bool holds;              /* this rank does all that is accessed, in atomic mode */
+    wr_group_access *access; /* or NULL: a blocking call */
+    wr_outcome outcome;      /* of this rank; goes on to the exit agreement */
+    weir_error *error;       /* if outcome.code */
 } wr_call;
 
 /* Where aggregator i is among the ranks sorted by node. */
@@ -71,8 +71,8 @@ void wr_call_fail(wr_call *call, int code, int64_t stop);
 /* From here on only the storage keeps this rank in the call: the caller of _begin may go. */
 static inline void wr_call_stored(const wr_call *c)
 {
-    if (c->op)
-        wr_operation_stored(c->op);
+    if (c->access)
+        wr_operation_stored(&c->access->op);
 }
 
 /* Says what the plan is now, if the log asks for it. */

@@ -260,7 +260,7 @@ int wr_file_settle(weir_file *f)
 {
     int code = check_alive(f);
     if (!code)
-        wr_group_settle(&f->group);
+        wr_operations_settle(&f->group.operations, f->group.handle.world);
     return code;
 }
 
@@ -381,19 +381,19 @@ int wr_file_check(const weir_file *f, const wr_access_request *a)
 /* A blocking collective call behind others that are under way. */
 static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *count)
 {
-    wr_operation op = {
-        .group = &f->group, .a = *a, .together = true, .form = WR_BLOCKING, .code = code};
+    wr_group_access access = {
+        .op = {.together = true, .code = code}, .group = &f->group, .a = *a, .form = WR_BLOCKING};
     if (code)
-        op.error = *weir_error_last();
-    if (wr_operation_start(&op)) {
-        wr_group_settle(&f->group);
+        access.op.error = *weir_error_last();
+    if (wr_group_access_start(&access)) {
+        wr_operations_settle(&f->group.operations, f->group.handle.world);
         if (code)
-            wr_error_raise(&op.error);
+            wr_error_raise(&access.op.error);
         return wr_collective_run(&f->group, a, code, NULL, count);
     }
-    wr_operation_wait(&op);
-    *count = op.count;
-    return op.code ? wr_error_raise(&op.error) : 0;
+    wr_operation_wait(&access.op);
+    *count = access.count;
+    return access.op.code ? wr_error_raise(&access.op.error) : 0;
 }
 
 int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int code,
@@ -405,7 +405,7 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     wr_transport_idle(f->group.handle.world->transport);
     if (!code)
         code = wr_file_check(f, a);
-    if (together && !wr_group_is_idle(&f->group)) {
+    if (together && !wr_operations_settled(&f->group.operations)) {
         code = queue(f, a, code, &counted);
     } else if (together) {
         code = wr_collective_run(&f->group, a, code, NULL, &counted);

@@ -2,13 +2,13 @@
 #ifndef WR_FILE_INSIDE_H
 #define WR_FILE_INSIDE_H
 
-#include "exchange/operation.h"
+#include "exchange/group_access.h"
 #include "file/file.h"
 
 struct weir_request {
-    wr_operation op;
+    wr_group_access access;
     wr_after after;              /* run NULL: nothing */
-    weir_file *file;             /* NULL: it is over, and op has what it came to */
+    weir_file *file;             /* NULL: it is over, and `access` has what it came to */
     weir_request *next, **place; /* of the file */
     bool spare; /* there was no memory for copies of the patterns behind it: then it has */
     wr_run_pattern nothing;

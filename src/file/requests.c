@@ -27,9 +27,9 @@ static weir_request *make(const wr_access_request *a)
     weir_request *r = wr_alloc(head + where + memory);
     if (!r)
         return NULL;
-    *r = (weir_request){.op.a = *a};
-    r->op.a.file = copy(a->file, (char *)r + head);
-    r->op.a.memory = copy(a->memory, (char *)r + head + where);
+    *r = (weir_request){.access.a = *a};
+    r->access.a.file = copy(a->file, (char *)r + head);
+    r->access.a.memory = copy(a->memory, (char *)r + head + where);
     return r;
 }
 
@@ -37,8 +37,8 @@ void wr_request_free(weir_request *r)
 {
     if (!r)
         return;
-    wr_task_free(r->op.own);
-    wr_task_free(r->op.job.own);
+    wr_task_free(r->access.op.own);
+    wr_task_free(r->access.op.job.own);
     wr_free(r);
 }
 
@@ -48,7 +48,7 @@ int wr_request_new_spare(weir_request **out)
     if (!r)
         return WEIR_ENOMEM;
     *r = (weir_request){.spare = true};
-    int code = wr_task_new(&r->op.own);
+    int code = wr_task_new(&r->access.op.own);
     if (code)
         wr_free(r);
     else
@@ -64,10 +64,10 @@ static weir_request *make_spare(weir_file *f, const wr_access_request *a)
     if (!r)
         return NULL;
     const weir_pattern *none = wr_run_pattern_set(&r->nothing, 0, 0);
-    r->op.a = (wr_access_request){
+    r->access.a = (wr_access_request){
         .direction = a->direction, .file = none, .memory = none, .base = a->base};
-    r->op.code = WEIR_ENOMEM;
-    r->op.error = *weir_error_last();
+    r->access.op.code = WEIR_ENOMEM;
+    r->access.op.error = *weir_error_last();
     return r;
 }
 
@@ -105,10 +105,10 @@ static weir_request *start(weir_file *f, weir_request *r, const wr_start *how)
     if (!r)
         return NULL;
     r->file = f;
-    r->op.group = &f->group;
-    r->op.together = how->together;
-    r->op.form = how->form;
-    if (!wr_operation_start(&r->op))
+    r->access.group = &f->group;
+    r->access.op.together = how->together;
+    r->access.form = how->form;
+    if (!wr_group_access_start(&r->access))
         return r;
     wr_request_free(r);
     return NULL;
@@ -132,8 +132,8 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
         wr_request_new_spare(&f->spare); /* it is there for who has no memory later */
     weir_request *r = make(a);
     if (r && code) {
-        r->op.code = code;
-        r->op.error = *weir_error_last();
+        r->access.op.code = code;
+        r->access.op.error = *weir_error_last();
     }
     r = start(f, r, how);
     if (!r && how->together)
@@ -143,7 +143,7 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
     r->after = how->after;
     enlist(f, r);
     if (how->form == WR_SPLIT)
-        wr_operation_begun(&r->op);
+        wr_group_access_wait_begun(&r->access);
     *out = r;
     return 0;
 }
@@ -155,10 +155,10 @@ static void detach(weir_request *r)
     if (!f)
         return;
     strike(f, r);
-    if (r->op.code && !*r->op.error.file) {
-        wr_error_raise(&r->op.error);
-        wr_error_note_file(f->group.handle.storage->path, r->op.error.offset);
-        wr_error_take(&r->op.error);
+    if (r->access.op.code && !*r->access.op.error.file) {
+        wr_error_raise(&r->access.op.error);
+        wr_error_note_file(f->group.handle.storage->path, r->access.op.error.offset);
+        wr_error_take(&r->access.op.error);
     }
     r->file = NULL;
 }
@@ -167,8 +167,8 @@ static int take_result(weir_request **request, int64_t *count)
 {
     weir_request *r = *request;
     detach(r);
-    int code = r->op.code ? wr_error_raise(&r->op.error) : 0;
-    int64_t moved = r->op.count;
+    int code = r->access.op.code ? wr_error_raise(&r->access.op.error) : 0;
+    int64_t moved = r->access.count;
     if (r->after.run)
         code = r->after.run(r->after.user, code, &moved);
     if (count)
@@ -186,7 +186,7 @@ int weir_request_wait(weir_request **request, int64_t *count)
     if (!r)
         return 0;
     if (r->file)
-        wr_operation_wait(&r->op);
+        wr_operation_wait(&r->access.op);
     return take_result(request, count);
 }
 
@@ -200,7 +200,7 @@ int weir_request_test(weir_request **request, int *over, int64_t *count)
         return 0;
     if (r->file) {
         wr_transport_idle(r->file->group.handle.world->transport);
-        *over = wr_operation_is_over(&r->op);
+        *over = wr_operation_is_over(&r->access.op);
     }
     return *over ? take_result(request, count) : 0;
 }
@@ -219,7 +219,7 @@ int weir_request_wait_all(int number, weir_request **requests, int64_t *counts)
 void wr_file_rest(weir_file *f)
 {
     for (weir_request *r = first_of(f); r; r = r->next)
-        wr_operation_wait(&r->op);
+        wr_operation_wait(&r->access.op);
 }
 
 bool wr_file_has_failed(weir_file *f)
@@ -227,7 +227,8 @@ bool wr_file_has_failed(weir_file *f)
     bool failed = false;
     wr_file_rest(f);
     for (const weir_request *r = first_of(f); r; r = r->next)
-        failed = failed || (r->op.a.direction == WR_WRITE && wr_write_spoils(r->op.code));
+        failed =
+            failed || (r->access.a.direction == WR_WRITE && wr_write_spoils(r->access.op.code));
     return failed;
 }
 
@@ -236,11 +237,11 @@ void wr_file_finish(weir_file *f, bool ended)
     weir_request *r;
     while ((r = first_of(f))) {
         if (!ended) {
-            wr_operation_wait(&r->op);
-        } else if (wr_word_get(&r->op.stage) != WR_OVER) {
-            r->op.code = wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
-            r->op.count = 0;
-            r->op.error = *weir_error_last();
+            wr_operation_wait(&r->access.op);
+        } else if (wr_word_get(&r->access.op.stage) != WR_OVER) {
+            r->access.op.code = wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
+            r->access.count = 0;
+            r->access.op.error = *weir_error_last();
         }
         detach(r);
     }
