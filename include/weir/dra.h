@@ -1,4 +1,4 @@
-/* What the DRA door has besides the calls of Global Arrays' own dra.h, which it replaces.
+/* What the DRA library has besides the calls of Global Arrays' own dra.h, which it replaces.
  *
  * Those return 0 or a code of weir/error.h, the same on every rank; nothing ends the program. */
 #ifndef WEIR_DRA_H

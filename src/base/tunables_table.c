@@ -50,17 +50,17 @@ const wr_tunable wr_tunable_table[] = {
      "most memory of an independent sieving read"},
     {"sieve_buffer_write", WR_SIZE, AT(sieve_buffer[WR_WRITE]), "", 1, INT64_MAX, "512K", "plan",
      "most memory of an independent sieving write"},
-    {"sieve_unit", WR_CHOICE, AT(sieve_unit), "byte|column", 0, 0, "byte", "engine",
+    {"sieve_unit", WR_CHOICE, AT(sieve_unit), "byte|column", 0, 0, "byte", "access",
      "what an independent sieving access of an array takes with access=sieve: what lies between "
      "wanted bytes, or whole slices of the slowest dimension, from bound to bound"},
     {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
      "how data moves between ranks: shared region, point-to-point, all-to-all, messages of whole "
      "nodes"},
-    {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "engine",
+    {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "exchange",
      "what runs in the background: nothing, file access, everything"},
-    {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "engine",
+    {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "exchange",
      "most memory per process for operations in flight"},
-    {"mpi_threads", WR_CHOICE, AT(mpi_threads), "program|multiple", 0, 0, "program", "door",
+    {"mpi_threads", WR_CHOICE, AT(mpi_threads), "program|multiple", 0, 0, "program", "front/mpiio",
      "multiple: a program that preloads the MPI-IO library gets MPI_THREAD_MULTIPLE, whatever it "
      "asks for, so that what is under way between nodes gets on while it computes; by the "
      "environment only"},
@@ -68,15 +68,15 @@ const wr_tunable wr_tunable_table[] = {
      "off: programs that are loaded or linked with libweir_mpiio have the MPI library's own "
      "MPI-IO; "
      "by the environment only"},
-    {"progress", WR_CHOICE, AT(progress), "thread|poll", 0, 0, "thread", "engine",
+    {"progress", WR_CHOICE, AT(progress), "thread|poll", 0, 0, "thread", "runtime",
      "who moves operations in flight: a thread of the process, or calls of the library only"},
-    {"progress_nice", WR_COUNT, AT(progress_nice), "niceness", -20, 19, "0", "engine",
+    {"progress_nice", WR_COUNT, AT(progress_nice), "niceness", -20, 19, "0", "runtime",
      "of that thread, by the environment only; below 0 needs privileges"},
     {"progress_policy", WR_CHOICE, AT(progress_policy), "other|batch|idle|fifo", 0, 0, "other",
-     "engine", "how the system schedules it, by the environment only; fifo needs privileges"},
+     "runtime", "how the system schedules it, by the environment only; fifo needs privileges"},
     {"prefetch", WR_COUNT, AT(prefetch), "slabs", 0, 64, "1", "array",
      "slabs that a slab loop reads ahead, and as many that it writes behind"},
-    {"map", WR_SIZE, AT(map), "", 0, INT64_MAX, "512M", "engine",
+    {"map", WR_SIZE, AT(map), "", 0, INT64_MAX, "512M", "access",
      "most of an array's file that a rank keeps mapped to read small pieces of it; 0: none is"},
     {"cache", WR_SIZE, AT(cache), "", 0, INT64_MAX, "0", "array",
      "memory of each rank for data of an array that it has read alone, kept until written; what "
@@ -85,11 +85,11 @@ const wr_tunable wr_tunable_table[] = {
      "a new array gets its name when its data are on stable storage, and the name is there, too, "
      "when it is closed: what closed well outlasts a power failure, and so does what was replaced, "
      "until then. For arrays that need not, such as scratch: disable"},
-    {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "engine",
+    {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "access",
      "aggregators keep what collective calls write until sync, close, set_size, a collective read "
      "or a full budget; with realms=persistent, which it brings. A promise that nobody accesses "
      "the file alone, asks for its size or opens it again before"},
-    {"write_behind_memory", WR_SIZE, AT(write_behind_memory), "", 0, INT64_MAX, "64M", "engine",
+    {"write_behind_memory", WR_SIZE, AT(write_behind_memory), "", 0, INT64_MAX, "64M", "access",
      "most memory of each process for what it keeps so of a file"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",
      "every so many ranks count as a node of their own; 0: as the machine is"},
@@ -97,7 +97,7 @@ const wr_tunable wr_tunable_table[] = {
      "where memory shared by the ranks of a node is created, as files; empty: in no folder, or, "
      "where ranks cannot share that, in /dev/shm. Where there is none to be had ranks of a node "
      "exchange messages"},
-    {"regions_kept", WR_COUNT, AT(regions_kept), "files", 0, INT32_MAX, "4", "engine",
+    {"regions_kept", WR_COUNT, AT(regions_kept), "files", 0, INT32_MAX, "4", "runtime",
      "so many open files, those accessed last, keep their shared memory between collective "
      "calls"},
     {"io_threads", WR_COUNT, AT(io_threads), "threads", 1, 64, "4", "storage",

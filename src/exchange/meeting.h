@@ -1,0 +1,25 @@
+/* What ranks tell each other at the two ends of a collective call. Nobody passes the entry before
+ * all are there, and nobody leaves before all are through. */
+#ifndef WR_EXCHANGE_MEETING_H
+#define WR_EXCHANGE_MEETING_H
+
+#include "exchange/rounds.h"
+
+/* What all ranks want and have. */
+typedef struct wr_joint {
+    wr_summary wanted;
+    int64_t file_size;
+    int64_t room;  /* the least that any rank may keep in flight */
+    int64_t aside; /* 1: some rank would rather leave the storage to its thread */
+    int64_t news;  /* 1: some rank has hints to agree on */
+} wr_joint;
+
+/* [collective] Every rank says what it wants, or, by `code`, that it cannot take part; all learn of
+ * all, and return the same. */
+int wr_call_enter(wr_call *call, int code, wr_joint *all);
+
+/* [collective] Every rank says how it went; the error of the lowest rank counts, and the lowest
+ * stop. All return the same. */
+int wr_call_leave(wr_call *call);
+
+#endif
