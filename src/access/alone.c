@@ -53,7 +53,7 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
 static void try_ways(wr_lone *x)
 {
     for (int i = 0; i < WR_TRIES && x->plan->way[i]; i++) {
-        x->hold = (enum wr_hold)x->plan->hold[i];
+        x->hold = x->plan->hold[i];
         x->outcome = (wr_outcome){.stop = INT64_MAX};
         x->did.way = x->plan->way[i];
         if (wr_strategies[x->plan->way[i]].run(x))

@@ -25,6 +25,7 @@ int64_t wr_file_aggregators(const weir_file *file)
 {
     wr_plan_input in;
     wr_group_input(&file->group, WR_WRITE, &in);
+    in.wanted = (wr_summary){0};
     in.realms = WR_REALMS_PERSISTENT; /* which do not depend on what is wanted */
     return wr_plan_aggregators(&in);
 }

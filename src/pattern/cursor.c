@@ -268,6 +268,11 @@ void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t en
                           int64_t *hi)
 {
     wr_cursor c;
+    if (wr_pattern_root(pattern)->kind == WR_LEAF) { /* which most small accesses are */
+        *lo = pattern->origin + begin;
+        *hi = pattern->origin + end;
+        return;
+    }
     wr_cursor_init(&c, pattern);
     bool disjoint = wr_pattern_root(pattern)->disjoint;
     wr_batch first = {0}, second = {0};

@@ -67,7 +67,7 @@ static wr_moving moving_of(const weir_plan *p, const wr_tunables *t)
     wr_moving m = {.beside = 1,
                    .form = in->form,
                    .alone = p->request.alone != 0,
-                   .direction = in->direction,
+                   .direction = (enum wr_direction)in->direction,
                    .bytes = in->wanted.bytes,
                    .memory = 1,
                    .cached = 1,
@@ -101,7 +101,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
         p->in.realms = WR_REALMS_EVEN;
         p->in.collective = WR_SWITCH_NEVER;
     }
-    p->in.form = r->form;
+    p->in.form = (enum wr_form)r->form;
     p->in.room = p->in.may_keep;
     p->in.moving = moving_of(p, t);
     p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);

@@ -140,11 +140,13 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *node)
     all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);
 }
 
-/* Set one by one: a small access takes little longer than copying an input. */
+/* A small access takes little longer than setting an input: nothing is set twice. */
 void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction, const wr_tunables *t,
                               const wr_price price[2])
 {
-    memset(in, 0, sizeof *in);
+    const size_t behind = offsetof(wr_plan_input, wanted) + sizeof in->wanted;
+    memset(in, 0, offsetof(wr_plan_input, wanted));
+    memset((char *)in + behind, 0, sizeof *in - behind);
     in->direction = direction;
     in->access = t->access[direction].which;
     in->access_extent = t->access[direction].number;
@@ -189,8 +191,15 @@ static uint64_t mix(uint64_t h, size_t count, const int64_t *values)
 
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
-    const size_t fields = offsetof(wr_plan_input, cut) / sizeof(int64_t);
-    const uint64_t h = mix(0, fields, (const int64_t *)(const void *)in);
+    const wr_moving *m = &in->moving;
+    const int64_t rest[] = {in->alone, in->known,  in->atomic,        in->sole,         in->aside,
+                            in->whole, in->frugal, in->direct_reader, in->leased,       in->task,
+                            in->form,  in->asked,  in->overlap,       in->may_keep,     in->room,
+                            in->limit, in->column, in->sieve_unit,    in->sieve_buffer, in->direct,
+                            in->map,   m->beside,  m->thread,         m->multiple,      m->messages,
+                            m->handed, m->memory,  m->cached};
+    uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
+    h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;
 }
 

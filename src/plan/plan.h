@@ -67,23 +67,23 @@ enum wr_form { WR_BLOCKING, WR_SPLIT, WR_NONBLOCKING };
 /* What decides who moves an access along: each rank's own, known when it is started. Zeroed is a
  * plain blocking call. */
 typedef struct wr_moving {
-    int64_t beside; /* 1: it is an operation, which can go on beside its caller's own work */
-    int64_t form;   /* enum wr_form */
-    int64_t alone;  /* 1: of one rank for itself */
-    int64_t direction, bytes;
-    int64_t one_run;  /* 1: all of it is one run of a plain file */
-    int64_t memory;   /* 1: the storage is memory in disguise, a page cache, in this direction */
-    int64_t cached;   /* 1: what was sampled is there now; asked only where it matters */
+    bool beside; /* it is an operation, which can go on beside its caller's own work */
+    bool alone;  /* of one rank for itself */
+    enum wr_form form;
+    enum wr_direction direction;
+    bool one_run;  /* all of it is one run of a plain file */
+    bool memory;   /* the storage is memory in disguise, a page cache, in this direction */
+    bool cached;   /* what was sampled is there now; asked only where it matters */
+    bool thread;   /* this rank has a progress thread for it */
+    bool messages; /* the rounds of collective calls are by messages, */
+    bool multiple; /* and the thread may send them */
+    bool handed;   /* its caller has left all of it to that thread */
+    int64_t bytes;
     int64_t overlap;  /* enum wr_overlap */
     int64_t may_keep; /* bytes that operations may keep in flight; 0: none overlap */
-    int64_t thread;   /* 1: this rank has a progress thread for it, */
-    int64_t messages; /* 1: the rounds of collective calls are by messages, */
-    int64_t multiple; /* 1: and the thread may send them */
-    int64_t handed;   /* 1: its caller has left all of it to that thread */
 } wr_moving;
 
-/* Everything a plan depends on. All fields but the last two are int64_t, so that it can be hashed
- * and printed. */
+/* Everything a plan depends on. What realms and windows depend on is int64_t, to be hashed. */
 typedef struct wr_plan_input {
     int64_t direction; /* enum wr_direction */
     int64_t ranks, nodes, cores;
@@ -106,28 +106,27 @@ typedef struct wr_plan_input {
     int64_t read_call_ns, read_mib_ns;
     int64_t custom, custom_hash; /* realms given by the caller, how many and which */
     /* realms and windows depend on what follows by the plan's window only */
-    int64_t alone;    /* 1: one rank for itself, without the others */
-    int64_t form;     /* enum wr_form */
-    int64_t known;    /* 1: the call itself tells what all ranks want */
-    int64_t asked;    /* how often ranks were asked where balanced realms begin */
-    int64_t atomic;   /* 1: accesses are as if one came after the other */
-    int64_t sole;     /* 1: nobody else has the file open */
-    int64_t overlap;  /* enum wr_overlap */
-    int64_t may_keep; /* bytes that operations of a rank may keep in flight, */
-    int64_t room;     /* and those that every rank still may */
-    int64_t aside;    /* 1: some rank would leave the storage to its thread */
-    int64_t limit;    /* of windows in shared memory, which was short; 0: none; -1: there is none */
-    /* of one rank for itself */
-    int64_t whole;        /* 1: an array is read, whose file seldom shrinks meanwhile */
-    int64_t frugal;       /* 1: mapped pages would count as memory */
-    int64_t column;       /* bytes of a slice of an array, or 0 */
+    bool alone;  /* one rank for itself, without the others */
+    bool known;  /* the call itself tells what all ranks want */
+    bool atomic; /* accesses are as if one came after the other */
+    bool sole;   /* nobody else has the file open */
+    bool aside;  /* some rank would leave the storage to its thread */
+    bool whole;  /* an array is read, whose file seldom shrinks meanwhile */
+    bool frugal; /* mapped pages would count as memory */
+    bool cold;   /* some of it is on the device only, by sample; asked only where it matters */
+    bool leased; /* this rank may have a lease, to write without a lock each time */
+    bool task;   /* it may be left where it waits, for others to go on */
+    enum wr_form form;
+    int64_t asked;        /* how often ranks were asked where balanced realms begin */
+    int64_t overlap;      /* enum wr_overlap */
+    int64_t may_keep;     /* bytes that operations of a rank may keep in flight, */
+    int64_t room;         /* and those that every rank still may */
+    int64_t limit;        /* of windows in shared memory, which was short; 0: none; -1: all */
+    int64_t column;       /* of one rank for itself: bytes of a slice of an array, or 0 */
     int64_t sieve_unit;   /* enum wr_sieve_unit */
     int64_t sieve_buffer; /* bytes of a window */
-    int64_t cold;         /* 1: some of it is on the device only, by sample; asked if it matters */
     int64_t direct;       /* enum wr_switch: past the page cache */
     int64_t map;          /* bytes of the file that may be mapped; 0: none */
-    int64_t leased;       /* 1: this rank may have a lease, to write without a lock each time */
-    int64_t task;         /* 1: it may be left where it waits, for others to go on */
     wr_moving moving;
     const int64_t *cut;            /* of realms=balanced: where realms begin (balance.h); or NULL */
     const wr_custom_realms *given; /* or NULL; both borrowed */
@@ -136,8 +135,8 @@ typedef struct wr_plan_input {
 /* How many numbers realms and windows depend on, besides cuts and the plan's window. */
 enum { WR_PLAN_INPUT_FIELDS = offsetof(wr_plan_input, alone) / sizeof(int64_t) };
 
-/* Sets the part of an input that tunables and prices, by direction, make up, and all else to 0. For
- * a rank alone only what counts there. */
+/* Sets the part of an input that tunables and prices, by direction, make up, and all else to 0, but
+ * not what is wanted. For a rank alone only what counts there. */
 void wr_plan_input_tune(wr_plan_input *in, enum wr_direction direction, const wr_tunables *tunables,
                         const wr_price price[2]);
 void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction,
@@ -192,36 +191,35 @@ enum wr_moved {
 
 enum { WR_TRIES = 3, WR_SLOTS = 256, WR_DIRECT_WINDOWS = 3, WR_DIRECT_WINDOW = 4 << 20 };
 
-/* Numbers, equal byte for byte on all ranks but for what is each rank's own, and what the input
- * borrows. */
+/* Equal on all ranks but for what is each rank's own. */
 typedef struct wr_plan {
-    int64_t collective; /* 1: through aggregators; 0: every rank for itself */
-    int64_t reason;     /* enum wr_reason */
+    bool collective; /* through aggregators; otherwise every rank for itself */
+    bool scattered;  /* other realms lie between the parts of one */
+    bool fits;       /* all of a realm is in flight at once: nobody has to come back */
+    bool aside;      /* on ranks that have a progress thread the storage is left to it */
+    bool in_turn;    /* ranks go one after the other: they may write the same bytes */
+    enum wr_reason reason;
     int64_t aggregators;
     int64_t seats;       /* those of the input, or all ranks, if that is too few */
     int64_t realms;      /* number of their rule */
     int64_t base, block; /* where regular: realm i has `block` bytes from base + i * block on, */
     int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
-    int64_t scattered;   /* 1: other realms lie between the parts of one */
     int64_t lo, hi;      /* what is accessed */
     int64_t window;      /* most data in a round */
     int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
-    int64_t way[WR_TRIES];               /* enum wr_way, in the order they are tried, up to NONE */
-    int64_t hold[WR_TRIES];              /* enum wr_hold, for each of these, */
-    int64_t hold_all; /* and for the access as a whole: rank 0's, if ranks go together */
-    int64_t slots;    /* windows that may be in flight, at each aggregator */
-    int64_t most;     /* of a realm's data, as far as the plan can tell */
-    int64_t fits;     /* 1: all of that is in flight at once: nobody has to come back */
-    int64_t aside;    /* 1: on ranks that have a progress thread the storage is left to it */
-    int64_t in_turn;  /* 1: ranks go one after the other: they may write the same bytes */
-    int64_t meetings; /* of all ranks, besides rounds and making shared memory */
+    enum wr_way way[WR_TRIES];           /* in the order they are tried, up to NONE, */
+    enum wr_hold hold[WR_TRIES];         /* what is locked for each of these, */
+    enum wr_hold hold_all; /* and for the access as a whole: by rank 0, if ranks go together */
+    int64_t slots;         /* windows that may be in flight, at each aggregator */
+    int64_t most;          /* of a realm's data, as far as the plan can tell */
+    int64_t meetings;      /* of all ranks, besides rounds and making shared memory */
     /* each rank's own */
-    int64_t mover;                 /* enum wr_moved */
-    int64_t left;                  /* 1: its storage is left to the thread; */
-    int64_t handed;                /* 1: all is, from the entry on, and the caller waits */
-    int64_t unbroken;              /* 1: what it has locked it gives back before others go on */
-    int64_t advised;               /* 1: the system is told ahead what will be read */
+    enum wr_moved mover;
+    bool left;                     /* its storage is left to the thread; */
+    bool handed;                   /* all is, from the entry on, and the caller waits */
+    bool unbroken;                 /* what it has locked it gives back before others go on */
+    bool advised;                  /* the system is told ahead what will be read */
     int64_t piece, bite;           /* most in one run, and most before others get a turn */
     const int64_t *cut;            /* the input's, */
     const wr_custom_realms *given; /* as are these */

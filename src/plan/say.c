@@ -76,15 +76,14 @@ void wr_say_input(wr_text *t, const wr_plan_input *in)
            (long long)in->mib_ns);
 }
 
-/* What is tried first, and what then; the rest is left out if it is the same. */
-static void say_tries(wr_text *t, const char *head, const char *const *names, const int64_t *tried,
-                      int count)
+/* What is tried first, and what then; left out if it is the same. */
+static void say_tries(wr_text *t, const char *head, int count, const char *const *names)
 {
     bool same = true;
     for (int i = 1; i < count; i++)
-        same = same && tried[i] == tried[0];
+        same = same && names[i] == names[0];
     for (int i = 0; i < (same ? 1 : count); i++)
-        wr_say(t, "%s%s", i ? ", or else " : head, names[tried[i]]);
+        wr_say(t, "%s%s", i ? ", or else " : head, names[i]);
     wr_say(t, "\n");
 }
 
@@ -97,13 +96,15 @@ void wr_say_moved(wr_text *t, const wr_plan *plan)
 
 void wr_say_ways(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
 {
-    int count = 1;
-    while (count < WR_TRIES && plan->way[count])
-        count++;
+    const char *ways[WR_TRIES], *locks[WR_TRIES];
+    int count = 0;
+    for (; count < WR_TRIES && (!count || plan->way[count]); count++) {
+        ways[count] = wr_way_names[plan->way[count]];
+        locks[count] = holds[plan->hold_all ? plan->hold_all : plan->hold[count]];
+    }
     if (in->alone || plan->collective) { /* otherwise each has a plan of its own */
-        say_tries(t, "way: ", wr_way_names, plan->way, count);
-        say_tries(t, "locks: ", holds, plan->hold_all ? &plan->hold_all : plan->hold,
-                  plan->hold_all ? 1 : count);
+        say_tries(t, "way: ", count, ways);
+        say_tries(t, "locks: ", count, locks);
     }
     if ((in->alone || plan->collective) && plan->slots)
         wr_say(t, "in flight: %lld windows of at most %lld bytes%s\n", (long long)plan->slots,
