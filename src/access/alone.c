@@ -33,12 +33,19 @@ const wr_strategy wr_strategies[WR_WAYS] = {
     [WR_WAY_DIRECT] = {"past the page cache, windows in turn", wr_way_direct},
 };
 
-/* What the plan of a rank for itself is made from; looks where the data are only if that counts. */
+/* What the plan of a rank for itself is made from; looks where the data are only if that counts.
+ * One run of a file takes little longer to move than to plan: tunables and prices are only asked
+ * where there is something to choose. */
 static void make_input(const wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
                        wr_plan_input *in)
 {
-    wr_handle_input(handle, a->direction, in);
+    const wr_summary *w = &in->wanted;
     wr_summary_set(&in->wanted, a->file, a->begin, a->end);
+    if (w->hi - w->lo == w->bytes && !a->whole && !a->column && !wr_handle_tells(handle))
+        wr_plan_input_plain(in, a->direction);
+    else
+        wr_plan_input_tune_alone(in, a->direction, &handle->tunables, handle->price);
+    wr_handle_input(handle, in);
     in->whole = a->whole;
     in->frugal = a->frugal;
     in->column = a->column;
@@ -47,7 +54,7 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
         in->form = moving->form;
         in->moving = *moving;
     }
-    in->cold = wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
+    in->cold = a->whole && wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
 }
 
 static void try_ways(wr_lone *x)
@@ -61,8 +68,8 @@ static void try_ways(wr_lone *x)
     }
 }
 
-/* Atomic mode: one lock for all of it, and no other beneath it. */
-static void run_held(wr_lone *x)
+/* Atomic mode: one lock for all of it, and no other beneath it. False: it cannot be had. */
+static bool hold(wr_lone *x)
 {
     static const enum wr_lock_kind kinds[WR_HOLDS] = {[WR_HOLD_SHARED] = WR_LOCK_SHARED,
                                                       [WR_HOLD_EXCLUSIVE] = WR_LOCK_EXCLUSIVE,
@@ -70,13 +77,11 @@ static void run_held(wr_lone *x)
     const wr_plan *plan = x->plan;
     const enum wr_lock_kind kind = kinds[plan->hold_all];
     int code = wr_handle_lock(x->handle, kind, plan->lo, plan->hi);
-    if (code) {
+    if (code)
         x->outcome = (wr_outcome){code, plan->lo};
-        return;
-    }
-    wr_did_lock(&x->did, kind);
-    try_ways(x);
-    wr_handle_unlock(x->handle, plan->lo, plan->hi);
+    else
+        wr_did_lock(&x->did, kind);
+    return !code;
 }
 
 wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving)
@@ -87,16 +92,17 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
     wr_plan_input in;
     wr_plan plan;
     make_input(handle, a, moving, &in);
-    wr_plan_build(&in, &plan); /* alone, nothing can be wrong with it */
+    wr_plan_alone(&in, &plan);
     wr_lone x = {.handle = handle, .a = a, .in = &in, .plan = &plan, .outcome.stop = INT64_MAX};
     if (wr_handle_tells(handle)) {
         x.did.number = atomic_fetch_add(&handle->logged, 1);
         wr_log_plan(handle, x.did.number, &in, &plan);
     }
-    if (plan.hold_all)
-        run_held(&x);
-    else
+    if (!plan.hold_all || hold(&x)) {
         try_ways(&x);
+        if (plan.hold_all)
+            wr_handle_unlock(handle, plan.lo, plan.hi);
+    }
     if (wr_handle_tells(handle))
         wr_log_did(handle, &x.did);
     if (!x.outcome.code && a->whole)

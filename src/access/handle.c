@@ -24,19 +24,13 @@ void wr_handle_release(wr_handle *handle)
     pthread_mutex_destroy(&handle->lease_reaper.lock);
 }
 
-void wr_handle_describe(const wr_handle *handle, wr_plan_input *in)
+void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
 {
+    in->alone = true;
     in->write_behind = in->write_behind && !handle->atomic;
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
     in->atomic = handle->atomic;
     in->sole = handle->sole;
-}
-
-void wr_handle_input(const wr_handle *handle, enum wr_direction direction, wr_plan_input *in)
-{
-    wr_plan_input_tune_alone(in, direction, &handle->tunables, handle->price);
-    wr_handle_describe(handle, in);
-    in->alone = 1;
     in->leased = handle->lease_reaper.state != WR_REAPER_NONE;
 }
 

@@ -138,9 +138,8 @@ int wr_handle_try_window(wr_handle *handle, const wr_window *w, enum wr_lock_kin
                          bool scattered);
 void wr_handle_unlock_window(wr_handle *handle, const wr_window *w, bool scattered);
 
-/* What a plan depends on: what the file is, for any access of it; and all that the open file knows,
- * for an access of this rank alone. What is wanted is the caller's. */
-void wr_handle_describe(const wr_handle *handle, wr_plan_input *in);
-void wr_handle_input(const wr_handle *handle, enum wr_direction direction, wr_plan_input *in);
+/* Adds what the open file knows to the input of a plan for this rank alone; tunables, prices and
+ * what is wanted are the caller's. */
+void wr_handle_input(const wr_handle *handle, wr_plan_input *in);
 
 #endif

@@ -20,8 +20,8 @@ typedef struct wr_lone {
 
 typedef struct wr_strategy {
     const char *help;
-    /* Moves everything and says in x->outcome how it went, if not well; false: it cannot be done in
-     * this way, and the next is tried, if the plan has one. */
+    /* Moves everything, and says in x->outcome how it went if that is not well; false: it cannot
+     * be done in this way, and the next is tried, if the plan has one. */
     bool (*run)(wr_lone *x);
 } wr_strategy;
 

@@ -115,23 +115,20 @@ bool wr_way_list(wr_lone *x)
 {
     wr_handle *handle = x->handle;
     const wr_plan *plan = x->plan;
-    if (x->hold == WR_HOLD_NOTHING) {
-        move(x);
-        return true;
+    x->did.leased = x->hold == WR_HOLD_LEASE && wr_lease_reaper_admit(handle);
+    const bool locks = x->hold != WR_HOLD_NOTHING && !x->did.leased;
+    if (locks) {
+        int code = wr_handle_lock(handle, WR_LOCK_SHARED, plan->lo, plan->hi);
+        if (code) {
+            x->outcome = (wr_outcome){code, plan->lo};
+            return true;
+        }
+        wr_did_lock(&x->did, WR_LOCK_SHARED);
     }
-    if (x->hold == WR_HOLD_LEASE && wr_lease_reaper_admit(handle)) {
-        x->did.leased = 1;
-        move(x);
-        wr_lease_give(handle->storage);
-        return true;
-    }
-    int code = wr_handle_lock(handle, WR_LOCK_SHARED, plan->lo, plan->hi);
-    if (code) {
-        x->outcome = (wr_outcome){code, plan->lo};
-        return true;
-    }
-    wr_did_lock(&x->did, WR_LOCK_SHARED);
     move(x);
-    wr_handle_unlock(handle, plan->lo, plan->hi);
+    if (x->did.leased)
+        wr_lease_give(handle->storage);
+    if (locks)
+        wr_handle_unlock(handle, plan->lo, plan->hi);
     return true;
 }

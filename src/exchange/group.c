@@ -33,7 +33,8 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
 {
     const wr_transport *ranks = group->handle.world->transport;
     wr_plan_input_tune(in, direction, &group->handle.tunables, group->handle.price);
-    wr_handle_describe(&group->handle, in);
+    wr_handle_input(&group->handle, in);
+    in->alone = in->leased = false;
     in->write_behind = in->write_behind && !group->custom.count;
     in->ranks = ranks->size;
     in->nodes = ranks->nodes;

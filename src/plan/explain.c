@@ -319,7 +319,7 @@ static void plan_rank(const weir_plan *p, const wr_want *want, wr_plan_input *in
     in->moving.one_run = in->wanted.hi - in->wanted.lo == in->wanted.bytes;
     in->moving.handed = p->plan.handed;
     in->task = in->moving.handed || wr_moving_mover(&in->moving) != WR_MOVED_AT_ONCE;
-    wr_plan_build(in, plan); /* alone, nothing can be wrong with it */
+    wr_plan_alone(in, plan);
 }
 
 /* Whole slices, as many as fit a window. */

@@ -140,13 +140,20 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *node)
     all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);
 }
 
-/* A small access takes little longer than setting an input: nothing is set twice. */
+void wr_plan_input_plain(wr_plan_input *in, enum wr_direction direction)
+{
+    const size_t rest = offsetof(wr_plan_input, alone);
+    memset((char *)in + rest, 0, sizeof *in - rest);
+    in->direction = direction;
+    in->write_behind = 0;
+}
+
 void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction, const wr_tunables *t,
                               const wr_price price[2])
 {
-    const size_t behind = offsetof(wr_plan_input, wanted) + sizeof in->wanted;
+    const size_t rest = offsetof(wr_plan_input, file_size);
     memset(in, 0, offsetof(wr_plan_input, wanted));
-    memset((char *)in + behind, 0, sizeof *in - behind);
+    memset((char *)in + rest, 0, sizeof *in - rest);
     in->direction = direction;
     in->access = t->access[direction].which;
     in->access_extent = t->access[direction].number;
@@ -193,7 +200,7 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
     const wr_moving *m = &in->moving;
     const int64_t rest[] = {in->alone, in->known,  in->atomic,        in->sole,         in->aside,
-                            in->whole, in->frugal, in->direct_reader, in->leased,       in->task,
+                            in->whole, in->frugal, in->cold, in->leased,       in->task,
                             in->form,  in->asked,  in->overlap,       in->may_keep,     in->room,
                             in->limit, in->column, in->sieve_unit,    in->sieve_buffer, in->direct,
                             in->map,   m->beside,  m->thread,         m->multiple,      m->messages,
@@ -449,7 +456,7 @@ int wr_plan_build(const wr_plan_input *in, wr_plan *out)
 {
     if (!in->alone)
         return build_together(in, out);
-    wr_ways_alone(in, out);
+    wr_plan_alone(in, out);
     return 0;
 }
 

@@ -142,6 +142,10 @@ void wr_plan_input_tune(wr_plan_input *in, enum wr_direction direction, const wr
 void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction,
                               const wr_tunables *tunables, const wr_price price[2]);
 
+/* Of one run that a rank moves for itself: nothing is tuned, and what realms and windows depend on
+ * is not even set. */
+void wr_plan_input_plain(wr_plan_input *in, enum wr_direction direction);
+
 /* Why together or alone. */
 enum wr_reason {
     WR_TUNED_ALWAYS,
@@ -249,6 +253,10 @@ typedef struct wr_realm_rule {
 extern const wr_realm_rule wr_realm_rules[];
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out);
+
+/* Of one rank for itself, whose request is its realm: the same without a code, as nothing can be
+ * wrong with it. */
+void wr_plan_alone(const wr_plan_input *in, wr_plan *out);
 
 /* How many aggregators there will be: it does not depend on where realms are cut. */
 int64_t wr_plan_aggregators(const wr_plan_input *in);

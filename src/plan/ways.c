@@ -132,7 +132,7 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
     set_way(out, n, WR_WAY_LIST, hold_of_list(in, n == 0));
 }
 
-void wr_ways_alone(const wr_plan_input *in, wr_plan *out)
+void wr_plan_alone(const wr_plan_input *in, wr_plan *out)
 {
     const wr_summary *w = &in->wanted;
     memset(out, 0, sizeof *out);

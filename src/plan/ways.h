@@ -5,9 +5,6 @@
 
 #include "plan/plan.h"
 
-/* All of the plan of one rank for itself: its request is its realm. */
-void wr_ways_alone(const wr_plan_input *in, wr_plan *out);
-
 /* The rest of a plan whose realms, prices and exchange are known. */
 void wr_ways_together(const wr_plan_input *in, wr_plan *plan);
 
