@@ -375,12 +375,11 @@ static int flush(wr_handle *handle, enum locking how)
     return locked == WR_BUSY ? WR_BUSY : 0;
 }
 
-static bool is_empty(wr_handle *handle)
+/* Asked before every access of a rank alone, so without a lock: what was kept before the access
+ * began was counted before. */
+static bool is_empty(const wr_handle *handle)
 {
-    pthread_mutex_lock(&handle->moving);
-    bool empty = handle->write_behind.count == 0;
-    pthread_mutex_unlock(&handle->moving);
-    return empty;
+    return atomic_load_explicit(&handle->write_behind.count, memory_order_acquire) == 0;
 }
 
 int wr_write_behind_flush(wr_handle *handle)

@@ -24,7 +24,8 @@ struct wr_handle;
 typedef struct wr_write_behind {
     wr_budget budget;
     int64_t page;             /* bytes of one */
-    int64_t count, room;      /* of chunks, */
+    _Atomic int64_t count;    /* of chunks; may be read by who does not hold the storage */
+    int64_t room;             /* for so many of them, */
     struct wr_chunk **chunk;  /* ascending */
     int64_t busy_lo, busy_hi; /* what others held when put returned WR_BUSY: who puts uses it */
 } wr_write_behind;
