@@ -352,7 +352,7 @@ static int lock(wr_handle *handle, const span *s, enum locking how)
 static int flush(wr_handle *handle, enum locking how)
 {
     weir_error first = {0};
-    span s;
+    span s = {0};
     int locked = 0;
     for (int64_t at = 0; locked != WR_BUSY && find_span(handle, at, &s);) {
         locked = lock(handle, &s, how);
