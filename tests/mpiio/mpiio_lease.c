@@ -50,7 +50,7 @@ static void write_holes(const char *path, MPI_Request *done)
     CHECK_OK(MPI_File_close(&fh));
 }
 
-/* A rank with a pass waits in close for one that modifies before it comes there. */
+/* A rank with a lease waits in close for one that modifies before it comes there. */
 static void close_early(const char *path)
 {
     enum { ROUNDS = 20 };
@@ -79,7 +79,7 @@ static void close_early(const char *path)
 int main(int argc, char **argv)
 {
     door_begin(&argc, &argv);
-    const char *path = door_path("pass");
+    const char *path = door_path("lease");
     MPI_Request done;
     char zeros[CELLS * CELL] = {0};
     MPI_File fh;

@@ -23,7 +23,7 @@ typedef struct play {
     int64_t rounds;
     wr_tunables tunables;
     _Atomic bool writing, over;
-    _Atomic int64_t passes;
+    _Atomic int64_t leases;
     int64_t longest_us; /* of a read-modify-write */
 } play;
 
@@ -106,7 +106,7 @@ static void write_holes(const side *s, weir_file *f)
         weir_pattern_free(where[i]);
     }
     weir_pattern_free(memory);
-    p->passes = wr_lease_uses(f->group.handle.storage);
+    p->leases = wr_lease_uses(f->group.handle.storage);
 }
 
 static void rank_body(wr_transport *t, void *user)
@@ -158,12 +158,12 @@ static void test_play(play *p)
     run_side(&a);
     if (!p->one_file)
         pthread_join(other, NULL);
-    CHECK(p->passes > CELLS / 4); /* otherwise this was no test */
+    CHECK(p->leases > CELLS / 4); /* otherwise this was no test */
     CHECK(p->longest_us < 5000000);
     if (getenv("WEIR_TEST_SHOW"))
-        fprintf(stderr, "%s%s%s%s: %lld with a pass, longest %lld us\n", p->hints,
+        fprintf(stderr, "%s%s%s%s: %lld with a lease, longest %lld us\n", p->hints,
                 p->together ? ", together" : "", p->one_file ? ", one file" : "",
-                p->sleeps ? ", sleeps" : "", (long long)p->passes, (long long)p->longest_us);
+                p->sleeps ? ", sleeps" : "", (long long)p->leases, (long long)p->longest_us);
 }
 
 int main(void)
@@ -171,7 +171,7 @@ int main(void)
     static const char *const storages[] = {"posix", "pool", "uring", "mem"};
     for (int i = 0; i < 4; i++)
         for (int how = 0; how < 6; how++) {
-            play p = {.path = i == 3 ? "engine-pass" : test_path("engine-pass"),
+            play p = {.path = i == 3 ? "engine-lease" : test_path("engine-lease"),
                       .together = how % 2,
                       .one_file = how / 2 == 1,
                       .sleeps = how / 2 == 2};
