@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* As a file: several threads may make [local] calls at a time, one at a time [collective] ones. */
+/* Threads may use an array as they may use a file (file.h); no other call may overlap close and
+ * discard. */
 typedef struct weir_array weir_array;
 
 /* --- distributions --- */
@@ -77,8 +78,8 @@ typedef struct weir_array_options {
 
 /* Waits for everything started; a new array gets its name now, if no write to it has failed on any
  * rank (one refused because of its arguments has changed nothing, and does not count), and, unless
- * durable=disable, it is on stable storage. Otherwise an error says where what there is can be
- * found. Requests are still to be waited for, to be freed. The array is not used after it, whatever
+ * durable=disable, it is on stable storage. Otherwise the error says where the data
+ * are. Requests are still to be waited for, to be freed. The array is not used after it, whatever
  * it returns. [collective] */
 WEIR_API int weir_array_close(weir_array *array);
 
@@ -170,7 +171,7 @@ typedef struct weir_shift {
     int64_t reserved[4]; /* 0 */
 } weir_shift;
 
-/* Dense by rows; shape[] is set to what there is. At most count slices as large as the largest
+/* Dense by rows; shape[] is set to the shape received. At most count slices as large as the largest
  * part's. [collective] */
 WEIR_API int weir_array_shift(weir_array *array, const weir_shift *shift, void *base,
                               int64_t *shape);

@@ -1,6 +1,7 @@
 /* What the DRA library has besides the calls of Global Arrays' own dra.h, which it replaces.
  *
- * Those return 0 or a code of weir/error.h, the same on every rank; nothing ends the program. */
+ * Those return 0 or a code of weir/error.h, the same on every rank; nothing ends the program. One
+ * thread at a time may call them. */
 #ifndef WEIR_DRA_H
 #define WEIR_DRA_H
 

@@ -18,8 +18,9 @@
 extern "C" {
 #endif
 
-/* Several threads may make [local] calls on a file at a time, also beside a [collective] one; those
- * are made by one thread at a time, because their order must be the same on all ranks. */
+/* Several threads may make [local] calls on a file at a time, also beside a [collective] one other
+ * than close and set_atomic, which no other call may overlap. [collective] calls are made by one
+ * thread at a time, because their order must be the same on all ranks. */
 typedef struct weir_file weir_file;
 
 enum weir_mode {
@@ -54,10 +55,12 @@ typedef struct weir_request weir_request;
  * computes, as the tunable `overlap` says; count is not looked at. `base` is the library's until
  * the request is over; the patterns are the caller's again at once. Of collective ones, each rank
  * starts the same in the same order on each file, all in this form; different files do not matter
- * to each other, and requests can be waited for in any order. What goes wrong on any rank is
- * returned by weir_request_wait or _test on every rank, and by nothing else. Where rounds are by
- * messages a program without MPI_THREAD_MULTIPLE gets on only within calls of the library:
- * docs/overlap.md. A call that returns an error itself sets *request to NULL.
+ * to each other, and requests can be waited for in any order. Where rounds are by messages a
+ * program without MPI_THREAD_MULTIPLE advances only within calls of the library: docs/overlap.md.
+ *
+ * Errors of a nonblocking access: a [local] call returns those of its arguments itself and sets
+ * *request to NULL. A [collective] one returns them, like everything that goes wrong on any rank,
+ * from weir_request_wait or _test on every rank; the call itself fails only with WEIR_ENOMEM.
  *
  * WEIR_EINVAL, and nothing moved, if the patterns do not fit together, if `where` is not ordered,
  * reaches below 0 or, for writing, has a byte twice. [collective] */
@@ -83,7 +86,7 @@ WEIR_API int weir_request_wait(weir_request **request, int64_t *count);
 WEIR_API int weir_request_test(weir_request **request, int *over, int64_t *count);
 
 /* Waits for all, whatever errors there are; counts may be NULL. The first error, in the order
- * given. */
+ * given. [local, as weir_request_wait] */
 WEIR_API int weir_request_wait_all(int number, weir_request **requests, int64_t *counts);
 
 /* In atomic mode accesses of the file by the ranks that opened it together are as if one came after
@@ -99,7 +102,7 @@ WEIR_API int weir_file_get_atomic(const weir_file *file, int *atomic);
 /* [local] */
 WEIR_API int weir_file_get_size(weir_file *file, int64_t *size);
 
-/* Cuts or extends with zeros. [collective] */
+/* Cuts or extends with zeros. WEIR_EDISAGREE if ranks differ. [collective] */
 WEIR_API int weir_file_set_size(weir_file *file, int64_t size);
 
 /* Everything written by any rank before is on stable storage, and seen by every rank, collective

@@ -57,13 +57,13 @@ WEIR_API int weir_array_transpose(weir_array *from, weir_array *to, const int *a
 WEIR_API int weir_array_copy(weir_array *from, weir_array *to, int64_t memory);
 
 /* c = a b, of matrices of one type: f4, f8, c8 or c16; a may be b, but not c. WEIR_EINVAL: types or
- * shapes do not fit, there is no such layout; WEIR_ERANGE: with WEIR_GAXPY, more than 2^30 of the
+ * shapes do not fit, there is no such method; WEIR_ERANGE: with WEIR_GAXPY, more than 2^30 of the
  * depth, the columns of a, for a rank. */
-enum weir_matmul_layout {
+enum weir_multiply_method {
     WEIR_PANELS, /* each rank computes blocks of c, which stay in memory while panels go by */
     WEIR_GAXPY   /* sub-blocks of a span rows, those of b span columns, and a global sum */
 };
-WEIR_API int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int layout,
+WEIR_API int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int method,
                                  const weir_work *work);
 
 /* Jacobi iterations for Laplace's equation on a matrix of f4 or f8, whose outermost rows and
@@ -82,7 +82,7 @@ typedef struct weir_relaxation {
 /* Results alternate between the two arrays, of type and shape of `from`; *last is set to the one
  * that has the latest, after every iteration. An estimate, for which nothing is set, is for all
  * iterations, or for one if their number is not known; what is more than INT64_MAX is that.
- * WEIR_EINVAL: no matrices of f4 or f8, types or shapes that differ, one array twice, negative
+ * WEIR_EINVAL: not matrices of f4 or f8, types or shapes that differ, one array twice, negative
  * iterations or tolerance, neither of them. */
 WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
                               weir_relaxation *relaxation, const weir_work *work, int *last);

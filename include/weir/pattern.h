@@ -76,12 +76,14 @@ typedef struct weir_shape {
     int64_t reserved[4]; /* 0 */
 } weir_shape;
 
-/* Ranges and lists, visited with dimension walk[0] slowest; NULL: as stored. */
+/* Ranges and lists, visited with dimension walk[0] slowest; NULL: as stored. WEIR_EINVAL if the
+ * selection has boxes or `local`. */
 WEIR_API int weir_pattern_section(const weir_shape *array, const weir_selection *selection,
                                   const int *walk, weir_pattern **out);
 
 /* All elements inside at least one of the selection's boxes, each once, in storage order. Takes 72
- * bytes per box and dimension while it works, besides the pattern itself. */
+ * bytes per box and dimension while it works, besides the pattern itself. Ranges and lists are not
+ * looked at; no boxes: an empty pattern. WEIR_EINVAL if the selection has `local`. */
 WEIR_API int weir_pattern_boxes(const weir_shape *array, const weir_selection *selection,
                                 weir_pattern **out);
 

@@ -7,8 +7,8 @@
  * [local] calls, and one thread at a time those on a communicator. That several threads are in the
  * library at a time takes MPI_THREAD_MULTIPLE.
  *
- * Structs of arguments can grow: what is `reserved` must be 0 (WEIR_EINVAL), as it is in one that
- * is initialised, and in those that the library fills it is 0 until it means something. */
+ * Structs can grow. `reserved` must be 0, as it is in an initialised struct (WEIR_EINVAL otherwise);
+ * in structs that the library fills it is 0. */
 #ifndef WEIR_H
 #define WEIR_H
 
@@ -33,8 +33,9 @@ WEIR_API const char *weir_version(void);
 /* Opens a file on all ranks of `comm`, which must stay until the file is closed. `path` must
  * name the same file everywhere, which one rank creates; `mode` is made of enum weir_mode, the same
  * on all ranks; `hints` is NULL or "NAME=VALUE;...", see docs/tunables.md:
- * rank 0's count, and the environment is stronger. No rank has the file open if any cannot.
- * [collective] */
+ * rank 0's count, and the environment is stronger. No rank has the file open if any cannot;
+ * *out is set only on success. WEIR_EINVAL: mode or hints; WEIR_ENOENT, WEIR_EEXIST, WEIR_EACCESS;
+ * WEIR_EDISAGREE: ranks open different files, or with different modes. [collective] */
 WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                             weir_file **out);
 
@@ -68,7 +69,7 @@ WEIR_API void weir_progress_poll(void);
 WEIR_API int weir_tunable_get(const char *hints, const char *name, char *text, size_t size);
 
 /* A line on the index-th variable WEIR_... of the environment that is no tunable, as text[0, size),
- * cut to fit and terminated; 0: there are not so many. The log says so too, as warnings. [local] */
+ * cut to fit and terminated; returns 1, or 0 if there are not so many. The log says so too. [local] */
 WEIR_API int weir_tunable_unknown(int index, char *text, size_t size);
 
 /* One line on standard error, if the tunable `log` asks for this level, which is one of its values:

@@ -19,7 +19,7 @@ wr_panel_need wr_matmul_need(const wr_matmul *m)
 const weir_selection *wr_matrix_select(const wr_matmul *m, const weir_array *array, wr_span rows,
                                        wr_span columns, wr_matrix_part *out)
 {
-    out->layout = (weir_layout){.order = array->body.order};
+    out->method = (weir_layout){.order = array->body.order};
     if (rows.lo == rows.hi || columns.lo == columns.hi || m->first.error.code)
         return NULL;
     out->lo[0] = rows.lo;
@@ -44,7 +44,7 @@ void wr_matmul_add(const wr_matmul *m, const wr_panel_step *step, void *a, void 
     wr_blas_multiply(&p);
 }
 
-static int check(const weir_array *a, const weir_array *b, const weir_array *c, int layout)
+static int check(const weir_array *a, const weir_array *b, const weir_array *c, int method)
 {
     const int type = c->info.type;
     int code = wr_array_check_pair(c, a);
@@ -52,8 +52,8 @@ static int check(const weir_array *a, const weir_array *b, const weir_array *c, 
         code = wr_array_check_pair(c, b);
     if (code)
         return code;
-    if (layout != WEIR_PANELS && layout != WEIR_GAXPY)
-        return wr_fail(WEIR_EINVAL, "multiply: there is no layout %d", layout);
+    if (method != WEIR_PANELS && method != WEIR_GAXPY)
+        return wr_fail(WEIR_EINVAL, "multiply: there is no method %d", method);
     if (c == a || c == b)
         return wr_fail(WEIR_EINVAL, "multiply: %s is both factor and product", c->path);
     if (a->info.dimensions != 2 || b->info.dimensions != 2 || c->info.dimensions != 2)
@@ -79,13 +79,13 @@ static int check(const weir_array *a, const weir_array *b, const weir_array *c, 
     return 0;
 }
 
-int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int layout,
+int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int method,
                         const weir_work *work)
 {
     const weir_work how = wr_work_of(work);
     int code = wr_work_check(&how);
     if (!code)
-        code = check(a, b, c, layout);
+        code = check(a, b, c, method);
     if (code)
         return code; /* on all ranks */
     wr_matmul m = {.work = how,
@@ -97,7 +97,7 @@ int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int layout,
                    .depth = a->info.shape[1],
                    .ranks = wr_array_transport(c)};
     wr_blas_enter((int)wr_max(1, m.ranks->cores / m.ranks->local_size));
-    code = layout == WEIR_GAXPY ? wr_multiply_gaxpy(&m) : wr_multiply_panels(&m);
+    code = method == WEIR_GAXPY ? wr_multiply_gaxpy(&m) : wr_multiply_panels(&m);
     wr_blas_leave();
     return code;
 }

@@ -48,6 +48,8 @@ static int check_request(const weir_plan_request *r)
 {
     if (r->ranks < 1)
         return wr_fail(WEIR_EINVAL, "plan: %d ranks", r->ranks);
+    if (!r->patterns || (r->realm_count > 0 && !r->realms))
+        return wr_fail(WEIR_EINVAL, "plan: no %s", r->patterns ? "realms" : "patterns");
     if (r->form < WR_BLOCKING || r->form > WR_NONBLOCKING)
         return wr_fail(WEIR_EINVAL, "plan: there is no form %d", r->form);
     for (int i = 0; i < r->ranks; i++) {
