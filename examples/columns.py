@@ -1,4 +1,4 @@
-"""Four ranks write a 128 MiB HDF5 dataset through h5py, each a block of columns; prints the seconds it took.
+"""Writes a 128 MiB HDF5 dataset through h5py, each rank a block of columns; prints how long it took.
 usage: mpirun -n 4 /usr/bin/python3 columns.py FILE.h5"""
 import sys
 
