@@ -40,7 +40,7 @@ PACKAGES := library $(MPI)
 ifneq ($(filter test test-long sanitized bench lint,$(MAKECMDGOALS)),)
 PACKAGES += openmpi mpich test
 endif
-ifneq ($(filter lint,$(MAKECMDGOALS)),)
+ifneq ($(filter lint abi,$(MAKECMDGOALS)),)
 PACKAGES += lint
 endif
 
@@ -87,7 +87,7 @@ bench: all
 docs: all
 	@$(BUILD)/tools/tunables_doc >docs/tunables.md
 
-abi:
+abi: packages
 	@tools/lint/abi.py --renew
 
 install: all

@@ -7,8 +7,8 @@
  * [local] calls, and one thread at a time those on a communicator. That several threads are in the
  * library at a time takes MPI_THREAD_MULTIPLE.
  *
- * Structs can grow. `reserved` must be 0, as it is in an initialised struct (WEIR_EINVAL otherwise);
- * in structs that the library fills it is 0. */
+ * Structs can grow. `reserved` must be 0, as it is in an initialised struct (WEIR_EINVAL
+ * otherwise); in structs that the library fills it is 0. */
 #ifndef WEIR_H
 #define WEIR_H
 
@@ -69,7 +69,8 @@ WEIR_API void weir_progress_poll(void);
 WEIR_API int weir_tunable_get(const char *hints, const char *name, char *text, size_t size);
 
 /* A line on the index-th variable WEIR_... of the environment that is no tunable, as text[0, size),
- * cut to fit and terminated; returns 1, or 0 if there are not so many. The log says so too. [local] */
+ * cut to fit and terminated; returns 1, or 0 if there are not so many. The log says so too. [local]
+ */
 WEIR_API int weir_tunable_unknown(int index, char *text, size_t size);
 
 /* One line on standard error, if the tunable `log` asks for this level, which is one of its values:

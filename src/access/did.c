@@ -42,8 +42,10 @@ void wr_log_did(const wr_handle *handle, const wr_did *did)
 {
     char text[TEXT];
     wr_text t = {text, sizeof text, 0};
-    wr_say(&t, "did: way %s; exchange %s; windows %lld, in flight %lld, aside %lld; locks",
-           wr_way_names[did->way], did->exchange ? wr_exchange_names[did->exchange] : "none",
+    wr_say(&t, "did: way %s; exchange ", wr_way_names[did->way]);
+    if (did->exchange)
+        wr_say_exchange(&t, did->exchange);
+    wr_say(&t, "%s; windows %lld, in flight %lld, aside %lld; locks", did->exchange ? "" : "none",
            (long long)did->windows, (long long)did->most_open, (long long)did->aside);
     say_locks(&t, did);
     wr_say(&t, "; by %s%s; meetings %lld", wr_progress_is_thread() ? "thread" : "caller",

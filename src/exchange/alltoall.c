@@ -128,7 +128,7 @@ static int add_bundle(alltoall *x, const wr_announcement *g, int rank, lanes *to
 /* --- as aggregator --- */
 
 /* Waits for the storage, which the progress thread has; when reading, that is all that keeps the
- * caller of _begin. */
+ * caller of a split call. */
 static void wait_away(alltoall *x, int *tries)
 {
     if (x->call->a->direction == WR_READ)

@@ -184,7 +184,7 @@ static int send_wants(leaders *l, int count, const wr_parcel *out, int code)
     if (!leads(l))
         return c->mine < 0 ? code : take_parcels(l, code);
     wr_sparse x = {.tag = wr_service_tag(&l->service, 0),
-                   .turn = c->group->calls,
+                   .round = c->group->calls,
                    .memory = &l->service.memory,
                    .group = l->t->leaders,
                    .count = l->t->nodes,
@@ -252,7 +252,7 @@ static int64_t write_bill(leaders *l, const wr_announcement *g)
 static void set_up(leaders *l, int from, const wr_announcement *g)
 {
     wr_slot *slot = slot_of(l);
-    /* A rank that still looks at the bill before must not take this one for it: a negative turn
+    /* A rank that still looks at the bill before must not take this one for it: a negative number
      * says that it changes. The fence keeps it before the stores below, and pairs with the acquire
      * fence in attend(). */
     atomic_store_explicit(&slot->number, -l->shown, memory_order_relaxed);

@@ -68,7 +68,7 @@ int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
 
-/* From here on only the storage keeps this rank in the call: the caller of _begin may go. */
+/* From here on only the storage keeps this rank in the call: the caller of a split call may go. */
 static inline void wr_call_stored(const wr_call *c)
 {
     if (c->access)

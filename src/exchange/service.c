@@ -6,7 +6,7 @@
 
 #include "base/arith.h"
 
-enum state { ENDED, IDLE, GREET, MOVE, ENDING };
+enum state { ENDED, IDLE, ANNOUNCE, MOVE, ENDING };
 
 /* What is asked for: this, then the pattern. */
 typedef struct asked {
@@ -138,7 +138,7 @@ int wr_service_ask(wr_service *s, int64_t *partners)
     *partners = count;
     if (c->a->known)
         return code || c->mine < 0 ? code : wr_service_know(s);
-    wr_sparse x = {.tag = c->group->channel.tag, .turn = c->group->calls, .memory = &s->memory};
+    wr_sparse x = {.tag = c->group->channel.tag, .round = c->group->calls, .memory = &s->memory};
     int lost = wr_sparse_exchange(s->t, &x, code ? 0 : count, out, &received, &in);
     code = code ? code : lost;
     return code || c->mine < 0 ? code : wr_service_hear(s, received, in);
@@ -291,7 +291,7 @@ static bool open_window(wr_service *s)
     cut_stretches(s);
     s->next = 0;
     s->spoiled = false;
-    s->state = s->in_turn ? MOVE : GREET;
+    s->state = s->in_turn ? MOVE : ANNOUNCE;
     return true;
 }
 
@@ -398,7 +398,7 @@ bool wr_service_run(wr_service *s)
     switch (s->state) {
     case IDLE:
         return open_window(s);
-    case GREET:
+    case ANNOUNCE:
     case ENDING:
         if (s->next < s->stretches) {
             announce(s, s->next++);
@@ -406,7 +406,7 @@ bool wr_service_run(wr_service *s)
         }
         if (s->state == ENDING && announcements_left(s))
             return false;
-        s->state = s->state == GREET ? MOVE : ENDED;
+        s->state = s->state == ANNOUNCE ? MOVE : ENDED;
         s->next = 0;
         return true;
     case MOVE:

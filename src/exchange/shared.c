@@ -9,7 +9,7 @@
 #include "exchange/rounds.h"
 #include "runtime/channel.h"
 
-/* Of a turn: none; its window being made, locked and read; ready to be shown; shown. */
+/* Of a round: none; its window being made, locked and read; ready to be shown; shown. */
 enum state { IDLE, COMING, READY, OPEN };
 
 typedef struct shared {
@@ -83,8 +83,8 @@ static void publish(shared *s)
     wr_slot *slot = &ring_of(s, s->call->ring)->slot[which];
     s->call->outcome.stop = wr_min(s->call->outcome.stop, round->valid);
     /* A rank that still looks at the window before must not take this one's fields for that one's:
-     * a negative turn says that they change. The fence keeps it before the stores below; it pairs
-     * with the acquire fence in visit(), which looks at the turn again after reading them. */
+     * a negative number says that they change. The fence keeps it before the stores below; it pairs
+     * with the acquire fence in visit(), which looks at the number again after reading them. */
     int64_t before = atomic_load_explicit(&slot->number, memory_order_relaxed);
     atomic_store_explicit(&slot->number, -before, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
@@ -212,7 +212,7 @@ static bool begin_windows(shared *s)
     return busy;
 }
 
-/* One turn as aggregator; whether anything happened. */
+/* Does what an aggregator can do without waiting; whether that was anything. */
 static bool serve(shared *s)
 {
     s->barred = false;
@@ -298,7 +298,8 @@ static bool visit(shared *s, int ring, bool *over)
     return true;
 }
 
-/* One turn as client; whether anything happened. `*over` once all rings are done. */
+/* Does what a client can do without waiting; whether that was anything. `*over` once all rings are
+ * done. */
 static bool attend(shared *s, bool *over)
 {
     bool busy = false, all = true;

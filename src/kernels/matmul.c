@@ -19,7 +19,7 @@ wr_panel_need wr_matmul_need(const wr_matmul *m)
 const weir_selection *wr_matrix_select(const wr_matmul *m, const weir_array *array, wr_span rows,
                                        wr_span columns, wr_matrix_part *out)
 {
-    out->method = (weir_layout){.order = array->body.order};
+    out->layout = (weir_layout){.order = array->body.order};
     if (rows.lo == rows.hi || columns.lo == columns.hi || m->first.error.code)
         return NULL;
     out->lo[0] = rows.lo;

@@ -19,11 +19,15 @@ const char *const wr_way_names[WR_WAYS] = {
     [WR_WAY_COLUMNS] = "columns", [WR_WAY_MAPPED] = "mapped", [WR_WAY_DIRECT] = "direct",
     [WR_WAY_ROUNDS] = "rounds",   [WR_WAY_KEPT] = "kept"};
 
-const char *const wr_exchange_names[] = {[WR_EXCHANGE_AUTO] = "auto",
-                                         [WR_EXCHANGE_SHM] = "shm",
-                                         [WR_EXCHANGE_P2P] = "p2p",
-                                         [WR_EXCHANGE_ALLTOALL] = "alltoall",
-                                         [WR_EXCHANGE_LEADERS] = "leaders"};
+void wr_say_exchange(wr_text *t, int64_t exchange)
+{
+    char name[40];
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    tunables.exchange.which = exchange;
+    wr_tunables_get(&tunables, "exchange", name, sizeof name);
+    wr_say(t, "%s", name);
+}
 
 static const char *const holds[WR_HOLDS] = {
     [WR_HOLD_NOTHING] = "nothing",
@@ -121,8 +125,11 @@ void wr_say_plan(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
         wr_say(t, "; together about %lld us, alone about %lld us",
                (long long)plan->price_together / 1000, (long long)plan->price_alone / 1000);
     wr_say(t, "\n");
-    if (plan->collective)
-        wr_say(t, "exchange: %s\n", wr_exchange_names[plan->exchange]);
+    if (plan->collective) {
+        wr_say(t, "exchange: ");
+        wr_say_exchange(t, plan->exchange);
+        wr_say(t, "\n");
+    }
     wr_say_ways(t, in, plan);
     if (!in->alone)
         wr_say(t, "meetings: %lld\n", (long long)plan->meetings);

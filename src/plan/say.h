@@ -17,7 +17,8 @@ void wr_say(wr_text *t, const char *format, ...) __attribute__((format(printf, 2
 extern const char *const wr_way_names[WR_WAYS];
 
 /* Of enum wr_exchange, as tunables have them. */
-extern const char *const wr_exchange_names[];
+/* By the name it has as a tunable. */
+void wr_say_exchange(wr_text *t, int64_t exchange);
 
 /* What a plan was made from; what it says; of that only how one rank moves its data; and of that
  * only what is each rank's own. */

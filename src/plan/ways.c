@@ -106,6 +106,8 @@ static enum wr_hold hold_of_all(const wr_plan_input *in)
 
 static void set_way(wr_plan *out, int place, enum wr_way way, enum wr_hold hold)
 {
+    if (place == WR_TRIES)
+        return;
     out->way[place] = way;
     out->hold[place] = hold;
 }

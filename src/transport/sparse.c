@@ -2,8 +2,8 @@
  * parcels are known to be received, enters a barrier made of messages; when that is over nothing
  * can be on its way any more. No rank learns, or stores, more than its own partners.
  *
- * The parity of `turn` keeps a rank that is still in this exchange from taking a parcel of the next
- * one; nobody can be two ahead. */
+ * The parity of `round` keeps a rank that is still in this exchange from taking a parcel of the
+ * next one; nobody can be two ahead. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void start_sending(exchange *e, const wr_parcel *out)
     }
     h->bytes = out->bytes;
     memcpy(h->data, out->data, (size_t)wr_min(out->bytes, INLINE));
-    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->round & 1);
     *s = (sending){.over = {false, true}};
     int code =
         t->ops->send(t, (wr_parcel){out->rank, head_bytes(out->bytes), h}, tag, true, &s->head);
@@ -83,7 +83,7 @@ static void take_parcel(exchange *e, const wr_parcel *found)
 {
     wr_transport *t = e->t;
     head h;
-    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->round & 1);
     int code = wr_receive(t, found->rank, tag, &h, found->bytes);
     if (code) {
         note(e, code);
@@ -155,7 +155,7 @@ static int by_rank(const void *a, const void *b)
 
 static void run(exchange *e)
 {
-    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->turn & 1);
+    int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->round & 1);
     for (int tries = 0;;) {
         wr_parcel found;
         bool any = false;
@@ -181,7 +181,7 @@ int wr_sparse_exchange(wr_transport *t, wr_sparse *x, int count, const wr_parcel
     for (int i = 0; e.sendings && i < count; i++)
         start_sending(&e, &out[i]);
     run(&e);
-    x->turn++;
+    x->round++;
     wr_parcel *kept = wr_arena_alloc(x->memory, e.received * (int64_t)sizeof *kept);
     if (!kept)
         note(&e, WEIR_ENOMEM);

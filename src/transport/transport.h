@@ -126,7 +126,7 @@ enum {
     WR_TAG_REDUCE, /* wr_reduce, wr_agree and the like */
     WR_TAG_BROADCAST,
     WR_TAG_EXCHANGE,                 /* those above serve agreement, the others exchange */
-    WR_TAG_SPARSE = WR_TAG_EXCHANGE, /* of even turns */
+    WR_TAG_SPARSE = WR_TAG_EXCHANGE, /* of even rounds */
     WR_TAG_SPARSE_ODD,
     WR_TAG_SPARSE_REST,
     WR_TAG_SPARSE_BARRIER,
@@ -216,12 +216,12 @@ int wr_agree(wr_transport *t, int tag, int code);
 
 /* [collective] Everyone sends parcels to whom it wants, at most one to a rank, and gets those sent
  * to it, in the order of senders' ranks; nobody knows beforehand from whom. Takes time with the
- * number of partners and log2(size). `turn` counts the exchanges made with this tag, on every rank
+ * number of partners and log2(size). `round` counts the exchanges made with this tag, on every rank
  * alike. What arrives lies in `memory`. With a group, only its `count` ranks take part, and this
  * one is number `own` of them. */
 typedef struct wr_sparse {
     int tag;
-    uint64_t turn;
+    uint64_t round;
     wr_arena *memory;
     const int *group; /* or NULL: all ranks */
     int count, own;

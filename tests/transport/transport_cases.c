@@ -82,7 +82,7 @@ static int64_t parcel_bytes(uint64_t seed, int turn, int from, int to)
 static void check_sparse_turn(wr_transport *t, wr_sparse *x, uint64_t seed)
 {
     wr_parcel *out = malloc((size_t)t->size * sizeof *out), *in;
-    int count = 0, received, turn = (int)x->turn;
+    int count = 0, received, turn = (int)x->round;
     for (int to = t->size - 1; to >= 0; to--) {
         int64_t bytes = parcel_bytes(seed, turn, t->rank, to);
         if (bytes < 0)

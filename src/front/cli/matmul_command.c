@@ -5,7 +5,7 @@
 #include "operator.h"
 
 typedef struct options {
-    int method;
+    int layout;
     cli_operator_options how;
 } options;
 
@@ -16,7 +16,7 @@ static const char *parse_layout(const char *text, void *out)
     return gaxpy || !strcmp(text, "panels") ? NULL : "must be panels or gaxpy";
 }
 
-static const cli_option table[] = {{"--method", offsetof(options, method), parse_layout},
+static const cli_option table[] = {{"--layout", offsetof(options, layout), parse_layout},
                                    CLI_OPERATOR_MAKING(offsetof(options, how)),
                                    {0}};
 
@@ -33,7 +33,7 @@ static const char *describe(void *user, const weir_array_info *const *in, weir_a
 static int apply(void *user, cli_operands *a, const weir_work *work)
 {
     const options *o = user;
-    return weir_array_multiply(a->in[0], a->in[1], a->out[0], o->method, work);
+    return weir_array_multiply(a->in[0], a->in[1], a->out[0], o->layout, work);
 }
 
 static int run(int argc, char **argv)
@@ -41,7 +41,7 @@ static int run(int argc, char **argv)
     static const cli_operator op = {
         .inputs = 2, .outputs = 1, .describe = describe, .apply = apply};
     int arguments;
-    options o = {.method = WEIR_PANELS};
+    options o = {.layout = WEIR_PANELS};
     const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
     if (problem || arguments != 3)
         return cli_usage(argv[0], problem ? problem : "takes three matrices, the last one new");
@@ -52,7 +52,7 @@ const cli_command cli_matmul = {
     .name = "matmul",
     .arguments = "A B C",
     .help = "C = A B, matrices of one type: f4, f8, c8, c16",
-    .details = "  --method L        panels: ranks compute blocks of C, which stay in memory while\n"
+    .details = "  --layout L        panels: ranks compute blocks of C, which stay in memory while\n"
                "                    panels of A and B go by; gaxpy: blocks of A span rows, those\n"
                "                    of B columns, and a global sum (panels)\n"
                "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
