@@ -51,13 +51,13 @@ setup: packages
 
 # On a terminal ninja keeps its progress to one line.
 demo: packages
-	@echo "demo: building the library, half a minute on two cores"
+	@echo "demo: building the library (half a minute on two cores the first time)"
 	@$(call configure,$(MPI))
 	@if [ -t 1 ]; then NINJA_STATUS='demo: %f of %t ' cmake --build $(BUILD) --target weir_command demo; \
 	else cmake --build $(BUILD) --target weir_command demo >build/demo.log || { cat build/demo.log; exit 1; }; fi
 	@$(MPIRUN) 4 $(BUILD)/tools/demo $(BUILD)/demo.npy
-	@$(BUILD)/bin/weir plan --array 4096,16,256 --section '[:, :, 64p:64p+64]' --ranks 4 \
-	    --svg $(BUILD)/demo.svg | sed -n 's/^plan: /  plan   /p'
+	@$(BUILD)/bin/weir plan --array 64,4,256 --section '[:, :, 64p:64p+64]' --ranks 4 \
+	    --svg $(BUILD)/demo.svg | sed -n 's/^plan: \([^;]*\).*/  plan     \1/p'
 	@echo "  picture of the plan: $(BUILD)/demo.svg"
 
 sanitized: packages

@@ -92,8 +92,8 @@ static int is_right(const double *memory, double sign)
 static void print_row(const char *what, double alone, double together, int right)
 {
     if (rank == 0)
-        printf("  %-6s %14.1f ms %9.1f ms %9.1f x    %s\n", what, alone, together, alone / together,
-               right ? "right" : "WRONG");
+        printf("  %-6s %15.1f ms %9.1f ms %9.1f x   %s\n", what, alone, together, alone / together,
+               right ? "yes" : "NO");
 }
 
 int main(int argc, char **argv)
@@ -109,9 +109,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     make_array(path);
     if (rank == 0)
-        printf("%d x %d x %d doubles, %d MiB, made in %d MiB a rank; %d ranks have %d of every %d "
-               "each\n         one call a piece   together    faster    data\n",
-               ROWS, COLUMNS, LAST, ROWS / 1024 * COLUMNS * LAST * 8 / 1024, MEMORY >> 20, ranks,
+        printf("%d MiB array of %d x %d x %d doubles, created with %d MiB of memory per rank.\n"
+               "Each of %d ranks reads and writes %d of every %d values.\n"
+               "           one call a piece     together     faster   verified\n",
+               ROWS / 1024 * COLUMNS * LAST * 8 / 1024, ROWS, COLUMNS, LAST, MEMORY >> 20, ranks,
                LAST / ranks, LAST);
     double alone = move(path, pieces, memory, 0);
     memset(memory, 0, (size_t)count * sizeof *memory);

@@ -4,7 +4,6 @@
 #include "access/handle.h"
 #include "access/readahead.h"
 #include "access/way.h"
-#include "base/arith.h"
 #include "base/task.h"
 
 /* Past the page cache, if nobody does that now and it pays. */
@@ -46,6 +45,10 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
     else
         wr_plan_input_tune_alone(in, a->direction, &handle->tunables, handle->price);
     wr_handle_input(handle, in);
+    if (handle->storage->plain_fd < 0) { /* it can only be called */
+        in->map = 0;
+        in->direct = WR_SWITCH_NEVER;
+    }
     in->whole = a->whole;
     in->frugal = a->frugal;
     in->column = a->column;
@@ -54,7 +57,7 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
         in->form = moving->form;
         in->moving = *moving;
     }
-    in->cold = a->whole && wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
+    in->cold = wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
 }
 
 static void try_ways(wr_lone *x)

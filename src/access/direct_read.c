@@ -36,10 +36,10 @@ struct wr_direct_reader {
     window windows[WINDOWS];
 };
 
-bool wr_direct_reader_open(wr_direct_reader **cold, const wr_storage *s)
+bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s)
 {
-    if (*cold || s->plain_fd < 0 || s->facts.direct || !s->facts.local)
-        return *cold;
+    if (*reader || s->plain_fd < 0 || s->facts.direct || !s->facts.local)
+        return *reader;
     wr_direct_reader *c = wr_alloc(sizeof *c);
     if (!c)
         return false;
@@ -65,7 +65,7 @@ bool wr_direct_reader_open(wr_direct_reader **cold, const wr_storage *s)
     char *start = (char *)(uintptr_t)wr_round_up((int64_t)(uintptr_t)c->memory, PAGE);
     for (int i = 0; i < WINDOWS; i++)
         c->windows[i].buffer = start + i * (int64_t)WINDOW;
-    *cold = c;
+    *reader = c;
     return true;
 }
 

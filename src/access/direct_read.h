@@ -11,16 +11,16 @@
 
 typedef struct wr_direct_reader wr_direct_reader;
 
-/* Opened at the first use, from what a storage has open; *cold is NULL until then, and whether it
+/* Opened at the first use, from what a storage has open; *reader is NULL until then, and whether it
  * worked is returned. */
-bool wr_direct_reader_open(wr_direct_reader **cold, const wr_storage *s);
-void wr_direct_reader_close(wr_direct_reader *cold);
+bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s);
+void wr_direct_reader_close(wr_direct_reader *reader);
 
 /* Whether the file is better read through the page cache now. */
-bool wr_direct_reader_is_over(const wr_direct_reader *cold);
+bool wr_direct_reader_is_over(const wr_direct_reader *reader);
 
 /* Reads everything, one access at a time; false if something did not come: reading it in
  * another way tells why. */
-bool wr_direct_reader_read(wr_direct_reader *cold, const wr_access_request *a);
+bool wr_direct_reader_read(wr_direct_reader *reader, const wr_access_request *a);
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "access/direct_read.h"
 #include "base/arith.h"
 
 enum { BATCHES = 64 };
@@ -154,7 +153,7 @@ static int forgive(int code, enum wr_lock_kind kind)
     return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
 }
 
-/* Who cannot read cannot lock shared either, and does not modify. */
+/* A file that cannot be read cannot be locked shared, and is not modified. */
 static enum wr_lock_kind kind_for(const wr_handle *handle, enum wr_lock_kind kind)
 {
     return handle->can_read ? kind : WR_LOCK_EXCLUSIVE;

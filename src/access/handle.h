@@ -102,7 +102,7 @@ static inline wr_transfer wr_handle_transfer(enum wr_direction direction, const 
 int wr_handle_move(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
                    char *buffer, int64_t *valid);
 
-/* --- for who holds `moving` --- */
+/* --- with `moving` held --- */
 
 int wr_handle_move_held(wr_handle *handle, enum wr_direction direction, const weir_pattern *cover,
                         char *buffer, int64_t *valid);

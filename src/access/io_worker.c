@@ -169,7 +169,6 @@ void wr_io_worker_stop(wr_handle *handle)
     c->stopping = true;
     pthread_mutex_unlock(&c->lock);
     call(handle);
-    while (!wr_job_is_over(&handle->world->process->progress, &c->job))
-        wr_world_wait(handle->world, &c->job.over, 0);
+    wr_world_wait_job(handle->world, &c->job);
     c->running = false;
 }

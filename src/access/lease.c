@@ -56,7 +56,6 @@ void wr_lease_reaper_stop(wr_handle *handle)
         return;
     wr_progress_signal(p, &u->stopping);
     wr_progress_signal(p, &u->call);
-    while (!wr_job_is_over(p, &u->job))
-        wr_world_wait(handle->world, &u->job.over, 0);
+    wr_world_wait_job(handle->world, &u->job);
     wr_lease_drop(handle->storage); /* others may still modify, while this rank waits for them */
 }

@@ -21,7 +21,7 @@ static bool is_late(const wr_rounds *c, wr_round *round)
     return wr_range_is_late(c->handle->storage, &round->wait);
 }
 
-/* Instead of a lock that is not to be had: the window without its holes. */
+/* Instead of a lock that others hold: the window without its holes. */
 static int leave_out_holes(const wr_rounds *c, wr_windows *walk, wr_round *round, bool late)
 {
     wr_window *w = &round->window;

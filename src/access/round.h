@@ -10,7 +10,7 @@
  *
  * In atomic mode the call as a whole is locked, and its windows are not.
  *
- * With write-behind nothing is read, and closing keeps the data (behind.h).
+ * With write-behind nothing is read, and closing a round keeps its data (write_behind.h).
  *
  * Reading and writing are done at once, or, in a call whose storage is the progress thread's, in
  * the background: then the functions return WR_AWAY and are called again, and a write's lock is let

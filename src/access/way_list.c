@@ -6,7 +6,7 @@
 enum { BATCHES = 64 };
 
 /* The transfers of a request. */
-typedef struct direct {
+typedef struct list_walk {
     wr_handle *handle;
     const wr_access_request *a;
     wr_cursor file, memory;
@@ -14,9 +14,9 @@ typedef struct direct {
     int used;
     int64_t piece, bite; /* the plan's */
     wr_outcome *outcome;
-} direct;
+} list_walk;
 
-static void settle(direct *d)
+static void settle(list_walk *d)
 {
     wr_handle_reap_all(d->handle);
     for (int i = 0; i < d->used; i++) {
@@ -32,7 +32,7 @@ static void settle(direct *d)
 }
 
 /* As many runs as file and memory have in common shape; false at the end. */
-static bool next_transfer(direct *d, wr_transfer *out)
+static bool next_transfer(list_walk *d, wr_transfer *out)
 {
     wr_batch f, m;
     if (!wr_cursor_peek(&d->file, &f) || !wr_cursor_peek(&d->memory, &m))
@@ -65,7 +65,7 @@ static bool next_transfer(direct *d, wr_transfer *out)
 }
 
 /* As much as is submitted together; false at the end. */
-static bool move_some(direct *d)
+static bool move_some(list_walk *d)
 {
     int64_t bytes = 0, runs = 0;
     bool more = true;
@@ -87,7 +87,7 @@ static bool move_some(direct *d)
 }
 
 /* The transfers are left as they are: to set them would take a small access longer than itself. */
-static void direct_init(direct *d, wr_lone *x)
+static void walk_init(list_walk *d, wr_lone *x)
 {
     const wr_access_request *a = x->a;
     d->handle = x->handle;
@@ -103,8 +103,8 @@ static void direct_init(direct *d, wr_lone *x)
 
 static void move(wr_lone *x)
 {
-    direct d;
-    direct_init(&d, x);
+    list_walk d;
+    walk_init(&d, x);
     while (!d.outcome->code && move_some(&d))
         if (wr_task_current() && !x->plan->unbroken)
             wr_task_yield();

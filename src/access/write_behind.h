@@ -23,11 +23,12 @@ struct wr_handle;
 /* A zeroed one is empty. All of it is used with the handle's `moving` held. */
 typedef struct wr_write_behind {
     wr_budget budget;
-    int64_t page;             /* bytes of one */
-    _Atomic int64_t count;    /* of chunks; may be read by who does not hold the storage */
-    int64_t room;             /* for so many of them, */
-    struct wr_chunk **chunk;  /* ascending */
-    int64_t busy_lo, busy_hi; /* what others held when put returned WR_BUSY: who puts uses it */
+    int64_t page;            /* bytes of one */
+    _Atomic int64_t count;   /* of chunks; may be read by who does not hold the storage */
+    int64_t room;            /* for so many of them, */
+    struct wr_chunk **chunk; /* ascending */
+    int64_t busy_lo,
+        busy_hi; /* what others held when put returned WR_BUSY: for the caller of put */
 } wr_write_behind;
 
 void wr_write_behind_init(wr_write_behind *behind, int64_t limit);

@@ -69,8 +69,8 @@ void wr_call_hand_over(wr_call *c, void (*run)(wr_call *call))
 {
     wr_progress *p = &c->group->handle.world->process->progress;
     wr_waiter waiter = wr_transport_waiter(c->group->handle.world->transport, true);
-    part away = {c, run};
-    wr_job job = {.by = WR_BY_THREAD, .run = run_part, .user = &away};
+    part rest = {c, run};
+    wr_job job = {.by = WR_BY_THREAD, .run = run_part, .user = &rest};
     if (wr_job_start(p, &job)) {
         run(c);
         return;
@@ -132,7 +132,8 @@ void wr_call_run_apart(wr_call *c)
 }
 
 /* [collective] In atomic mode rank 0 holds all that is accessed until all are through, and nobody
- * goes on before it does. It may wait: who holds a range needs nobody who waits here (K3). */
+ * goes on before it does. It may wait: a rank that holds a range never
+ * waits for one that waits here (K3). */
 static int hold(wr_call *c)
 {
     wr_group *group = c->group;

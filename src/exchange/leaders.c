@@ -19,11 +19,11 @@ enum state { FREE, RECEIVING, SHOWN, SENDING };
 
 /* What lies on the stage, and where; beside the slot in the node windows whose buffer is the stage.
  */
-typedef struct bill {
+typedef struct layout {
     int64_t lo, hi; /* of the file, as far as it exists */
     int64_t realm;
     _Atomic int64_t place[]; /* by local rank; -1: it does not take part */
-} bill;
+} layout;
 
 typedef struct leaders {
     wr_call *call;
@@ -31,7 +31,7 @@ typedef struct leaders {
     wr_node_windows *node_windows;
     wr_service service; /* as aggregator */
     /* as client */
-    int64_t seen; /* bills */
+    int64_t seen; /* layouts */
     int64_t left; /* of this rank's data, not yet on the stage */
     bool over;    /* the leader has said so */
     /* as leader */
@@ -39,7 +39,7 @@ typedef struct leaders {
     int64_t expected; /* aggregators that have not said they are done */
     int64_t node_left;
     enum state state;
-    int64_t shown; /* bills */
+    int64_t shown; /* layouts */
     int from;      /* the aggregator that the stage is for, */
     int64_t bytes; /* how many of them, */
     wr_announcement announcement;
@@ -56,7 +56,7 @@ static wr_slot *slot_of(const leaders *l)
     return &wr_node_windows_ring(l->node_windows, 0)->slot[0];
 }
 
-static bill *bill_of(const leaders *l)
+static layout *bill_of(const leaders *l)
 {
     return wr_node_windows_note(l->node_windows, 0, 0);
 }
@@ -224,7 +224,7 @@ static int admit(leaders *l)
 /* Where each rank's data lie on the stage; returns how many take part. */
 static int64_t write_bill(leaders *l, const wr_announcement *g)
 {
-    bill *b = bill_of(l);
+    layout *b = bill_of(l);
     int64_t clients = 0;
     b->lo = g->lo;
     b->hi = wr_min(g->hi, g->valid);
@@ -252,7 +252,7 @@ static int64_t write_bill(leaders *l, const wr_announcement *g)
 static void set_up(leaders *l, int from, const wr_announcement *g)
 {
     wr_slot *slot = slot_of(l);
-    /* A rank that still looks at the bill before must not take this one for it: a negative number
+    /* A rank that still looks at the layout before must not take this one for it: a negative number
      * says that it changes. The fence keeps it before the stores below, and pairs with the acquire
      * fence in attend(). */
     atomic_store_explicit(&slot->number, -l->shown, memory_order_relaxed);
@@ -277,9 +277,9 @@ static void set_up(leaders *l, int from, const wr_announcement *g)
 /* The ranks that take part may copy. */
 static void show(leaders *l)
 {
-    const bill *b = bill_of(l);
+    const layout *b = bill_of(l);
     l->state = SHOWN;
-    /* releases the bill and, when reading, the stage to the load in attend() */
+    /* releases the layout and, when reading, the stage to the load in attend() */
     atomic_store_explicit(&slot_of(l)->number, ++l->shown, memory_order_release);
     for (int i = 0; i < l->t->local_size; i++)
         if (i != l->t->local_rank && atomic_load_explicit(&b->place[i], memory_order_relaxed) >= 0)
@@ -361,7 +361,7 @@ static bool lead(leaders *l)
 static bool attend(leaders *l)
 {
     wr_slot *slot = slot_of(l);
-    const bill *b = bill_of(l);
+    const layout *b = bill_of(l);
     int64_t number = atomic_load_explicit(&slot->number, memory_order_acquire);
     if (!leads(l))
         l->over = atomic_load_explicit(&wr_node_windows_ring(l->node_windows, 0)->windows,

@@ -3,7 +3,6 @@
  * while the other is in the storage, or more where the storage is left to the progress thread.
  * Every rank is a client, and some are aggregators too: each turns its roles over until all windows
  * of all aggregators of the node are through. */
-#include <string.h>
 
 #include "base/arith.h"
 #include "exchange/rounds.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "access/direct_read.h"
-#include "base/arith.h"
 #include "file/pointer.h"
 #include "plan/realms.h"
 #include "storage/costs.h"

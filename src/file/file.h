@@ -8,8 +8,8 @@
 #include "storage/storage.h"
 #include "weir/file.h"
 
-/* What is left to do when an access is over, by who waits for it: returns what that comes to, and
- * may say otherwise of the number of bytes that were moved. */
+/* What is left to do when an access is over, done by the thread that waits for it: returns what
+ * that comes to, and may say otherwise of the number of bytes that were moved. */
 typedef struct wr_after {
     int (*run)(void *user, int code, int64_t *count);
     void *user;

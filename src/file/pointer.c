@@ -1,4 +1,4 @@
-/* Shared pointers: on a board, or in a small file that is locked while it is used. */
+/* Shared pointers: in shared memory, or in a small file that is locked while it is used. */
 #include "file/pointer.h"
 
 #include <dirent.h>
@@ -19,21 +19,21 @@ typedef struct slot {
     int64_t view, position;
 } slot;
 
-typedef struct board {
+typedef struct pointers {
     _Atomic uint32_t taken;
     slot slot[WR_POINTER_VIEWS];
-} board;
+} pointers;
 
-_Static_assert(sizeof(board) <= WR_SCRATCH, "the pointers fit a board");
+_Static_assert(sizeof(pointers) <= WR_SCRATCH, "the pointers fit a channel's scratch");
 
 enum { DIGITS = 15 }; /* of a pointer file's number */
 
-static board *board_of(const weir_file *f)
+static pointers *pointers_of(const weir_file *f)
 {
-    return (board *)(void *)f->group.channel.scratch;
+    return (pointers *)(void *)f->group.channel.scratch;
 }
 
-static bool on_board(const weir_file *f)
+static bool is_shared(const weir_file *f)
 {
     return f->group.handle.world->transport->nodes == 1 && !f->group.channel.apart;
 }
@@ -56,14 +56,14 @@ void wr_pointer_init(weir_file *f)
 {
     f->pointer.file = -1;
     if (f->group.handle.world->transport->rank == 0)
-        memset(board_of(f), 0, sizeof(board));
+        memset(pointers_of(f), 0, sizeof(pointers));
 }
 
 int wr_pointer_open(weir_file *f)
 {
     char name[WR_PATH] = "";
     int code = 0;
-    if (on_board(f))
+    if (is_shared(f))
         return 0;
     f->pointer.name = wr_alloc(WR_PATH);
     if (!f->pointer.name)
@@ -115,9 +115,9 @@ static int apply(slot *s, change *c)
     return 0;
 }
 
-static int change_on_board(weir_file *f, change *c)
+static int change_shared(weir_file *f, change *c)
 {
-    board *b = board_of(f);
+    pointers *b = pointers_of(f);
     int tries = 0;
     while (atomic_exchange_explicit(&b->taken, 1, memory_order_acquire))
         wr_backoff(&tries);
@@ -240,8 +240,8 @@ static int make_change(weir_file *f, change *c)
 {
     if (!f->group.handle.world)
         return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
-    if (on_board(f))
-        return change_on_board(f, c);
+    if (is_shared(f))
+        return change_shared(f, c);
     pthread_mutex_lock(&f->lock);
     int code = change_in_file(f, c);
     pthread_mutex_unlock(&f->lock);

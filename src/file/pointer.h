@@ -2,7 +2,7 @@
  *
  * Each view has one, which starts at 0. A view is known by its number, which every rank counts for
  * itself, so that nobody waits where views are set; the positions of the latest WR_POINTER_VIEWS
- * are kept. Ranks that share memory have them in the channel's board, others in a small file beside
+ * are kept. Ranks that share memory have them in the channel, others in a small file beside
  * the file, which exists from the first use until the file is closed. One that a killed program
  * left is removed by the next who uses a shared pointer of that file. */
 #ifndef WR_FILE_POINTER_H
@@ -16,7 +16,8 @@ enum { WR_POINTER_VIEWS = 16 };
 /* Local. Rank 0 does so before the others go on. */
 void wr_pointer_init(weir_file *file);
 
-/* [collective] Without a board: what the small file will be called. All ranks fail alike. */
+/* [collective] Where ranks share no memory: what the small file will be called. All ranks fail
+ * alike. */
 int wr_pointer_open(weir_file *file);
 
 /* Local. */

@@ -1,7 +1,6 @@
 /* Realms of the caller's own. */
 #include <string.h>
 
-#include "base/arith.h"
 #include "file/inside.h"
 #include "plan/realms.h"
 

@@ -4,7 +4,6 @@
 #include "plan/cover.h"
 
 #include "base/arith.h"
-#include "base/error.h"
 #include "pattern/meet.h"
 #include "plan/method.h"
 #include "plan/union.h"

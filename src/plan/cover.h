@@ -14,6 +14,7 @@
 #ifndef WR_PLAN_COVER_H
 #define WR_PLAN_COVER_H
 
+#include "base/arith.h"
 #include "base/memory.h"
 #include "plan/plan.h"
 
@@ -23,7 +24,7 @@ enum { WR_COVER_BYTES = 516 << 10 }; /* most memory a cover's description takes 
 static inline int64_t wr_slot_bytes(int64_t window)
 {
     enum { PAGE = 4096 };
-    return WR_COVER_BYTES + (window + PAGE - 1) / PAGE * PAGE;
+    return WR_COVER_BYTES + wr_round_up(window, PAGE);
 }
 
 /* What one rank wants: data [begin, end) of an ordered pattern, borrowed. */

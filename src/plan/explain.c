@@ -71,7 +71,7 @@ static wr_moving moving_of(const weir_plan *p, const wr_tunables *t)
                    .alone = p->request.alone != 0,
                    .direction = (enum wr_direction)in->direction,
                    .bytes = in->wanted.bytes,
-                   .memory = 1,
+                   .memory = t->direct.which != WR_SWITCH_ALWAYS,
                    .cached = 1,
                    .overlap = in->overlap,
                    .may_keep = in->may_keep,
@@ -88,7 +88,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
     wr_plan_input_tune(&p->in, direction, t, wr_built_in_prices[WR_IN_CACHE].price);
     p->in.ranks = r->ranks;
-    p->in.nodes = (r->ranks + per_node - 1) / per_node;
+    p->in.nodes = wr_div_ceil(r->ranks, per_node);
     p->in.cores = r->cores ? r->cores : wr_min(per_node, r->ranks);
     p->in.wanted = *wanted;
     p->in.file_size = r->file_size;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "base/error.h"
 #include "plan/method.h"
 #include "plan/ways.h"
 
@@ -397,7 +396,7 @@ static const struct {
     [WR_TUNED_ALWAYS] = {true, "collective=always"},
     [WR_TUNED_NEVER] = {false, "collective=never"},
     [WR_NOTHING_WANTED] = {false, "nothing is wanted"},
-    [WR_WRITTEN_BEHIND] = {true, "written behind"},
+    [WR_WRITTEN_BEHIND] = {true, "write-behind"},
     [WR_MAY_OVERLAP] = {true, "writes are not known to be apart"},
     [WR_CHEAPER_TOGETHER] = {true, "cheaper together"},
     [WR_CHEAPER_ALONE] = {false, "cheaper alone"},

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "base/error.h"
 #include "pattern/meet.h"
 
 enum { BITS = 64, MOST_WORDS = 32 << 10 };

@@ -1,8 +1,6 @@
-/* Courses. The key is a hash of 128 bits over the plan's input, the realm and all requests, as good
- * as comparing them. */
+/* The windows of the latest walk. The key is a hash of 128 bits over the plan's input, its window,
+ * the realm and all requests: as good as comparing them. */
 #include "plan/window_cache.h"
-
-#include "base/arith.h"
 
 void wr_window_release(wr_window *w)
 {

@@ -7,7 +7,6 @@
 #include "runtime/world.h"
 #include "transport/region.h"
 
-/* The world's own span of tags; channels have those behind it. */
 enum { FIRST_TAG = WR_TAG_SPAN };
 
 _Static_assert(FIRST_TAG + WR_MAX_CHANNELS * WR_TAG_SPAN <= WR_TAG_ALLTOALL, "tags fit");

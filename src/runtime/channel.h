@@ -43,7 +43,7 @@ typedef struct wr_channel {
 /* [collective] All ranks fail alike. */
 int wr_channel_open(struct wr_world *world, wr_channel *out);
 
-/* The same in two steps, for who has a reduction to make anyway: which channels are taken, to be
+/* The same in two steps, for callers that make a reduction anyway: which channels are taken, to be
  * combined over all ranks by WR_OR; then, [collective], the lowest that is free. */
 enum { WR_CHANNEL_WORDS = WR_MAX_CHANNELS / 64 };
 void wr_channels_taken(struct wr_world *world, int64_t *words);
@@ -51,13 +51,13 @@ int wr_channel_take(struct wr_world *world, const int64_t *words, wr_channel *ou
 
 /* Memory for the next channels of a world, and the channel of a number whose memory is there: for
  * whoever opens a world. [collective], local, local */
-enum { WR_TAG_WORLD = 0 }; /* the world's own span of tags; channels have those behind it */
+enum { WR_TAG_WORLD = 0 }; /* the world's own span of tags; channels have those after it */
 int wr_channels_add(struct wr_world *world);
 void wr_channels_release(struct wr_world *world);
 void wr_channel_set(struct wr_world *world, int number, wr_channel *out);
 
-/* Another one beside it, of the node's ranks only, for who must not disturb its mailboxes; it
- * closes with it. */
+/* Another one beside it, of the node's ranks only, for calls that must not disturb its mailboxes;
+ * it closes with it. */
 wr_channel wr_channel_inner(const wr_channel *channel);
 
 /* Local. When a number is free again on all ranks follows from open being collective. */
@@ -90,7 +90,7 @@ int wr_channel_sums(wr_channel *c, int count, const int64_t *values, int64_t *be
 int wr_channel_broadcast(wr_channel *c, void *data, int64_t bytes);
 
 /* [collective on the node, on an inner channel] As wr_region_open, without messages; with a code as
- * in agree. WR_NO_REGION: there is no memory to be had, not even that which idle files keep. */
+ * in agree. WR_NO_REGION: no memory is left, not even what idle files keep. */
 enum { WR_NO_REGION = 1 };
 int wr_channel_region(wr_channel *c, int code, int64_t bytes, wr_region *out);
 

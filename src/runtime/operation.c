@@ -61,8 +61,7 @@ bool wr_operation_is_over(wr_operation *op)
 
 void wr_operation_wait(wr_operation *op)
 {
-    while (!wr_operation_is_over(op))
-        wr_world_wait(op->world, &op->job.over, 0);
+    wr_world_wait_job(op->world, &op->job);
 }
 
 void wr_operations_settle(wr_operations *all, wr_world *world)

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +12,7 @@
 
 enum {
     LOOK_US = 200,  /* between looks at something that has no word, at most, */
-    THREAD_US = 20, /* and at least by the thread, which disturbs who computes */
+    THREAD_US = 20, /* and at least by the thread, which disturbs the program's computation */
     MOST_WORDS = 64 /* waited for at a time */
 };
 

@@ -1,10 +1,6 @@
 /* Worlds: how they begin and end, and who keeps one. */
 #include "runtime/world.h"
 
-#include <string.h>
-
-#include "base/arith.h"
-
 static void set_log(wr_world *w)
 {
     w->log.level = (int)w->tunables.log.which;
@@ -106,6 +102,12 @@ void wr_world_release(wr_world *w)
 void wr_world_wait(wr_world *w, wr_word *word, uint32_t seen)
 {
     wr_progress_wait(&w->process->progress, w->transport, word, seen);
+}
+
+void wr_world_wait_job(wr_world *w, wr_job *job)
+{
+    while (!wr_job_is_over(&w->process->progress, job))
+        wr_world_wait(w, &job->over, 0);
 }
 
 void wr_world_leave(wr_world *w)

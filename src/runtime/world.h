@@ -72,10 +72,11 @@ void wr_world_end(wr_world *world);
 void wr_world_join(wr_world *world, wr_world_user *world_user, void (*evict)(wr_world_user *user));
 void wr_world_part(wr_world *world, wr_world_user *user);
 
-/* Waits for a word to differ from `seen`, as wr_progress_wait does. */
+/* Waits for the end of a job, or for a word to differ from `seen`, as wr_progress_wait does. */
+void wr_world_wait_job(wr_world *world, wr_job *job);
 void wr_world_wait(wr_world *world, wr_word *word, uint32_t seen);
 
-/* As wr_world_close, but the transport goes back to who lent it. */
+/* As wr_world_close, but the transport goes back to its owner. */
 void wr_world_release(wr_world *world);
 
 #endif

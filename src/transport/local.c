@@ -24,11 +24,11 @@ typedef struct queue {
     half *messages, *receives; /* in the order they came */
 } queue;
 
-enum gate { CLOSED, OPEN, CANCELLED };
+enum start { CLOSED, OPEN, CANCELLED };
 
 typedef struct hub {
     pthread_mutex_t lock;
-    wr_word gate; /* nobody starts before all are there */
+    wr_word start; /* nobody starts before all are there */
     int ranks;
     int64_t ranks_per_node;
     queue *queues; /* by receiver */
@@ -299,8 +299,8 @@ typedef struct member {
 static void *run_member(void *user)
 {
     member *m = user;
-    /* acquires all members' transports, which were made before the gate was set */
-    if (wr_wait(&hub_of(m->t)->gate, CLOSED, &(wr_waiter){0}) == OPEN)
+    /* acquires all members' transports, which were made before the word was set */
+    if (wr_wait(&hub_of(m->t)->start, CLOSED, &(wr_waiter){0}) == OPEN)
         m->body(m->t, m->user);
     return NULL;
 }
@@ -315,7 +315,7 @@ static int start_and_join(hub *h, member *members)
     for (; started < ranks - 1 && !error; started += !error)
         error = pthread_create(&members[started].thread, NULL, run_member, &members[started]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    wr_word_set(&h->gate, error ? CANCELLED : OPEN);
+    wr_word_set(&h->start, error ? CANCELLED : OPEN);
     if (!error)
         run_member(&members[ranks - 1]); /* the calling thread is the last rank */
     for (int i = 0; i < started; i++)

@@ -123,7 +123,7 @@ struct wr_transport {
 /* A caller of collective operations has WR_TAG_SPAN tags, from a multiple of that on. Within them
  * each kind of message has a tag of its own: none is taken for one of another kind. */
 enum {
-    WR_TAG_REDUCE, /* wr_reduce, wr_agree and the like */
+    WR_TAG_REDUCE, /* wr_allreduce, wr_agree and the like */
     WR_TAG_BROADCAST,
     WR_TAG_EXCHANGE,                 /* those above serve agreement, the others exchange */
     WR_TAG_SPARSE = WR_TAG_EXCHANGE, /* of even rounds */

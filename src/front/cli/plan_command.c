@@ -24,8 +24,9 @@ static const char *parse_op(const char *text, void *out)
 
 static const char *parse_form(const char *text, void *out)
 {
-    static const char *const forms[] = {"blocking", "split", "nonblocking"};
-    for (int i = 0; i < 3; i++)
+    static const char *const forms[] = {
+        [WEIR_BLOCKING] = "blocking", [WEIR_SPLIT] = "split", [WEIR_NONBLOCKING] = "nonblocking"};
+    for (int i = WEIR_BLOCKING; i <= WEIR_NONBLOCKING; i++)
         if (!strcmp(text, forms[i])) {
             *(int *)out = i;
             return NULL;

@@ -74,7 +74,7 @@ typedef struct wr_dra_library {
 
 extern wr_dra_library wr_dra_state;
 
-/* --- dra_door.c --- */
+/* --- dra_state.c --- */
 
 int wr_dra_begin(int arrays, const double *limits);
 int wr_dra_end(void);
