@@ -4,7 +4,7 @@
  * usage: bench_dra PART FILE N [IO_RANKS MEMORY]
  *   whole    an array of N x N, all of it; and plain calls of 1 MiB
  *   lines    one row, one column of it
- *   section  N/2 x N/2 of N x N, aligned and not (paper 004, figures 5 and 6)
+ *   section  N/2 x N/2 of N x N, aligned and not (the DRA paper, figures 5 and 6)
  *   matmul   the product of two matrices of N x N (figure 8)
  *   riscf    written in rows, read in columns behind computing */
 #include <dra.h>
@@ -181,7 +181,7 @@ static void run_section(int n, int io_ranks)
     must(DRA_Delete(d_a), "delete");
 }
 
-/* The loop of paper 004, section 5.2, with blocks of n / 4; of it, what multiplying takes. */
+/* The loop of the DRA paper, section 5.2, with blocks of n / 4; of it, what multiplying takes. */
 static void run_matmul(int n)
 {
     const int nb = n / 4, band[] = {nb, n}, panel[] = {n, nb}, block[] = {nb, nb};

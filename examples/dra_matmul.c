@@ -1,6 +1,6 @@
 /* The product of matrices on disk, block by block, the next panel of B being read behind the
- * multiplication (paper 004, section 5.2). Equation 1 gives the size of blocks for which reading
- * keeps up with multiplying. usage: mpirun -n RANKS dra_matmul FOLDER [N] */
+ * multiplication (the DRA paper, section 5.2). Equation 1 gives the size of blocks for which
+ * reading keeps up with multiplying. usage: mpirun -n RANKS dra_matmul FOLDER [N] */
 #include <dra.h>
 #include <ga.h>
 #include <macdecls.h>

@@ -1,6 +1,6 @@
-/* The pattern of RI-SCF (paper 004, section 5.3): integrals are written once, in full rows as they
- * are computed, and read in every iteration in full columns, each block behind the work on the one
- * before. usage: mpirun -n RANKS dra_riscf FOLDER */
+/* The pattern of RI-SCF (the DRA paper, section 5.3): integrals are written once, in full rows as
+ * they are computed, and read in every iteration in full columns, each block behind the work on the
+ * one before. usage: mpirun -n RANKS dra_riscf FOLDER */
 #include <dra.h>
 #include <ga.h>
 #include <macdecls.h>

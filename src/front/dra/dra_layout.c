@@ -1,4 +1,4 @@
-/* Where things lie, without files: the order an array is stored in, parts of boxes (paper 004,
+/* Where things lie, without files: the order an array is stored in, parts of boxes (the DRA paper,
  * section 4: row- or column-major, as the typical request suggests). */
 #include "dra_state.h"
 

@@ -1,4 +1,4 @@
-/* Progress inside GA's synchronisation (paper 004, section 4), for programs linked with
+/* Progress inside GA's synchronisation (the DRA paper, section 4), for programs linked with
  * -Wl,--wrap=GA_Sync,--wrap=ga_sync_: nothing else refers to this file. */
 #include "weir/weir.h"
 
