@@ -2,8 +2,8 @@
  *   bench_apps transpose FOLDER N MEMORY     against plain reading and writing of the same bytes
  *   bench_apps matmul FOLDER N MEMORY        against the product of matrices that fit, by BLAS
  *   bench_apps prefetch FOLDER N             stencils with storage paced to match computing
- *   bench_apps access FOLDER N               together and alone, as in the two-phase paper, tables 9 and 10
- *   bench_apps slabs FOLDER N                median filter in 4, 8, 16 slabs: the PASSION paper, 2 and 3
+ *   bench_apps access FOLDER N               as in the two-phase paper, tables 9 and 10
+ *   bench_apps slabs FOLDER N                median filter in slabs (PASSION, 2 and 3)
  */
 #include <fcntl.h>
 #include <mpi.h>

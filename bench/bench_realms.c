@@ -1,6 +1,6 @@
 /* Suite `realms`: who is responsible for what of a file. Prints what contest.h says;
  * bench/realms.py runs it once for each peer and compares.
- *   steps     many small collective writes fill a file (the flexible paper, figure 7): write-behind, the
+ *   steps     many small collective writes (the flexible paper, figure 7): write-behind, the
  *             peer, even realms, persistent ones
  *   access    conditional sieving of writes (the flexible paper, figure 5): auto, sieve, list
  *   balance   clustered requests: balanced realms, even ones
