@@ -95,7 +95,7 @@ static void refused_body(wr_transport *t, void *user)
     CHECK_FAILS(weir_array_multiply(x[0], x[3], x[1], 0, NULL), WEIR_EINVAL, "type");
     CHECK_FAILS(weir_array_multiply(x[4], x[4], x[4], 0, NULL), WEIR_EINVAL, "both");
     CHECK_FAILS(weir_array_multiply(x[0], x[1], x[5], 0, NULL), WEIR_EINVAL, "matrices");
-    CHECK_FAILS(weir_array_multiply(x[0], x[0], x[1], 7, NULL), WEIR_EINVAL, "layout 7");
+    CHECK_FAILS(weir_array_multiply(x[0], x[0], x[1], 7, NULL), WEIR_EINVAL, "method 7");
     CHECK_FAILS(weir_array_multiply(x[0], x[0], x[1], 0, &(weir_work){.memory = -4096}),
                 WEIR_EINVAL, "a budget of -4096 bytes");
     CHECK(!weir_array_multiply(x[0], x[0], x[1], 0, NULL)); /* a square */
