@@ -60,6 +60,7 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
     in->cold = wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
 }
 
+/* Where every way declines, nothing is known to be moved. */
 static void try_ways(wr_lone *x)
 {
     for (int i = 0; i < WR_TRIES && x->plan->way[i]; i++) {
@@ -69,6 +70,8 @@ static void try_ways(wr_lone *x)
         if (wr_strategies[x->plan->way[i]].run(x))
             return;
     }
+    if (x->plan->way[0] && !x->outcome.code)
+        x->outcome = (wr_outcome){wr_fail(WEIR_EIO, "no way of access got through"), x->plan->lo};
 }
 
 /* Atomic mode: one lock for all of it, and no other beneath it. False: it cannot be had. */

@@ -104,10 +104,10 @@ static enum wr_hold hold_of_all(const wr_plan_input *in)
     return in->alone && !has_gaps(&in->wanted) && !in->column ? WR_HOLD_EXCLUSIVE : WR_HOLD_MODIFY;
 }
 
+/* The last resort, which comes last, always has a place. */
 static void set_way(wr_plan *out, int place, enum wr_way way, enum wr_hold hold)
 {
-    if (place == WR_TRIES)
-        return;
+    place = (int)wr_min(place, WR_TRIES - 1);
     out->way[place] = way;
     out->hold[place] = hold;
 }

@@ -215,8 +215,40 @@ static void test_holds(void)
     CHECK_EQUAL(plan.meetings, 7);
 }
 
+/* The short way to an input of one run, which the log never shows: whatever is tuned, and whatever
+ * was in the memory before, its plan is that of the whole input. */
+static void test_one_run(int combination)
+{
+    const enum wr_direction direction = combination & 1 ? WR_WRITE : WR_READ;
+    wr_plan_input in[2];
+    wr_plan plan[2];
+    weir_pattern *p;
+    wr_tunables t;
+    wr_tunables_init(&t);
+    t.access[direction].which = combination >> 1 & 3;
+    t.write_behind.which = combination >> 3 & 1;
+    memset(in, 0xab, sizeof in);
+    CHECK(!weir_pattern_contiguous(100, 64, &p));
+    wr_plan_input_plain(&in[0], direction);
+    wr_plan_input_tune_alone(&in[1], direction, &t, wr_built_in_prices[WR_IN_CACHE].price);
+    for (int i = 0; i < 2; i++) {
+        wr_summary_set(&in[i].wanted, p, 0, 64);
+        in[i].alone = true;
+        in[i].atomic = combination >> 4 & 1;
+        in[i].sole = combination >> 5 & 1;
+        in[i].leased = combination >> 6 & 1;
+        in[i].task = combination >> 7 & 1;
+        wr_plan_alone(&in[i], &plan[i]);
+    }
+    weir_pattern_free(p);
+    CHECK_EQUAL(plan[0].way[0], WR_WAY_LIST);
+    CHECK(!memcmp(&plan[0], &plan[1], sizeof plan[0]));
+}
+
 int main(void)
 {
+    for (int i = 0; i < 256; i++)
+        test_one_run(i);
     test_reading();
     test_writing();
     test_movers();
