@@ -107,11 +107,27 @@ static void warn(const wr_world *world)
         wr_log_line(&world->log, WR_LOG_WARN, "%s", line);
 }
 
+/* [collective] Waits for all ranks, and moves what is under way on other communicators, for which
+ * they may be waiting: what comes next blocks in MPI. */
+static void meet(MPI_Comm comm)
+{
+    int between = 1, done = 0;
+    MPI_Request request;
+    PMPI_Comm_test_inter(comm, &between);
+    if (between || PMPI_Ibarrier(comm, &request) != MPI_SUCCESS)
+        return;
+    for (int tries = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) {
+        weir_progress_poll();
+        wr_backoff(&tries);
+    }
+}
+
 static int new_world(MPI_Comm comm, wr_world **out)
 {
     wr_tunables tunables;
     wr_transport *transport;
     bool differed = false;
+    meet(comm);
     wr_tunables_init(&tunables);
     int code = wr_tunables_set_environment(&tunables);
     if (!code)

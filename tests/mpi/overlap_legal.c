@@ -134,6 +134,22 @@ static void wait_elsewhere(bool write)
         finish(request);
 }
 
+/* The same in a communicator that the library has not seen before. */
+static void open_elsewhere(bool write)
+{
+    MPI_Comm comm;
+    weir_file *f;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    weir_request *request = start(0, write);
+    if (!first())
+        finish(request);
+    CHECK(!weir_file_open(comm, paths[0], WEIR_READ, NULL, &f));
+    CHECK(!weir_file_close(f));
+    if (first())
+        finish(request);
+    MPI_Comm_free(&comm);
+}
+
 /* What was begun holds nobody up who writes between the bytes of it. */
 static void write_between(bool write)
 {
@@ -153,6 +169,9 @@ static void write_between(bool write)
         CHECK(!weir_file_write(files[0], gap, one, data[0], NULL, NULL));
         send();
     }
+    CHECK(!weir_request_wait(&request, NULL));
+    CHECK(!weir_file_write_all(files[0], halves, half, data[0], NULL, &request));
+    CHECK(!weir_file_write(files[0], gap, one, data[0], NULL, NULL));
     CHECK(!weir_request_wait(&request, NULL));
     weir_pattern_free(halves);
     weir_pattern_free(half);
@@ -183,7 +202,7 @@ static void run_programs(const char *hints, MPI_Comm other)
     const MPI_Comm comms[] = {MPI_COMM_WORLD, other};
     static void (*const programs[])(bool write) = {start_then_send, send_into_call, access_beside,
                                                    cross_files,     wait_elsewhere, write_between,
-                                                   queue_up};
+                                                   queue_up,        open_elsewhere};
     for (int i = 0; i < 2; i++) {
         CHECK(!weir_file_open(comms[i], paths[i],
                               WEIR_READ | WEIR_WRITE | WEIR_CREATE | WEIR_TRUNCATE, hints,
