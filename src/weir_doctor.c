@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "storage/costs.h"
+#include "transport/mpi_transport.h"
 #include "weir/weir.h"
 #include "weir_mpi.h"
 
@@ -37,13 +38,15 @@ static void say_mpi(report *r)
     const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
                           MPI_THREAD_MULTIPLE};
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, level;
+    int length, level = wr_mpi_level();
     PMPI_Get_library_version(library, &length);
-    PMPI_Query_thread(&level);
     say(r, "MPI        %.*s\n", (int)strcspn(library, "\n,"), library);
     for (int i = 0; i < 4; i++)
         if (levels[i] == level)
-            say(r, "threads    %s\n", names[i]);
+            say(r, "threads    %s%s\n", names[i],
+                level == MPI_THREAD_MULTIPLE ? ""
+                                             : "; accesses under way between nodes stand still "
+                                               "while their program is in MPI");
 }
 
 /* [collective] Whether the ranks of a node can share memory, and how fast they meet there. */

@@ -55,8 +55,9 @@ typedef struct weir_request weir_request;
  * computes, as the tunable `overlap` says; count is not looked at. `base` is the library's until
  * the request is over; the patterns are the caller's again at once. Of collective ones, each rank
  * starts the same in the same order on each file, all in this form; different files do not matter
- * to each other, and requests can be waited for in any order. Where rounds are by messages a
- * program without MPI_THREAD_MULTIPLE advances only within calls of the library: docs/overlap.md.
+ * to each other, and requests can be waited for in any order. Between nodes a program that starts
+ * collective ones needs MPI_THREAD_MULTIPLE: with less they advance only within calls of the
+ * library, and ranks in MPI keep others waiting (docs/overlap.md).
  *
  * Errors of a nonblocking access: a [local] call returns those of its arguments itself and sets
  * *request to NULL. A [collective] one returns them, like everything that goes wrong on any rank,

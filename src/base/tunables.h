@@ -57,6 +57,7 @@ enum wr_storage_choice {
     WR_STORAGE_MEM
 };
 enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
+enum wr_mpi_threads { WR_MPI_THREADS_AUTO, WR_MPI_THREADS_PROGRAM, WR_MPI_THREADS_MULTIPLE };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
 enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
@@ -77,7 +78,7 @@ typedef struct wr_tunables {
     wr_choice collective[2]; /* enum wr_switch, by direction */
     wr_choice realms, exchange, overlap, storage;
     wr_choice progress, progress_policy; /* enum wr_progress_choice, wr_policy */
-    wr_choice mpi_threads;               /* 1: multiple */
+    wr_choice mpi_threads;               /* enum wr_mpi_threads */
     wr_choice door;                      /* 1: off */
     wr_choice write_behind;              /* 1: enabled */
     wr_choice durable;                   /* 1: enabled */

@@ -60,10 +60,12 @@ const wr_tunable wr_tunable_table[] = {
      "what runs in the background: nothing, file access, everything"},
     {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "exchange",
      "most memory per process for operations in flight"},
-    {"mpi_threads", WR_CHOICE, AT(mpi_threads), "program|multiple", 0, 0, "program", "front/mpiio",
-     "multiple: a program that preloads the MPI-IO library gets MPI_THREAD_MULTIPLE, whatever it "
-     "asks for, so that what is under way between nodes gets on while it computes; by the "
-     "environment only"},
+    {"mpi_threads", WR_CHOICE, AT(mpi_threads), "auto|program|multiple", 0, 0, "auto",
+     "front/mpiio",
+     "at which level MPI is started for a program that is loaded or linked with libweir_mpiio: as "
+     "it asks; with MPI_THREAD_MULTIPLE, so that what is under way between nodes gets on while it "
+     "computes or is in MPI; auto: the latter if it names nonblocking collective or split "
+     "functions. It is told the level it asked for. By the environment only"},
     {"door", WR_CHOICE, AT(door), "on|off", 0, 0, "on", "front/preload",
      "off: programs that are loaded or linked with libweir_mpiio have the MPI library's own "
      "MPI-IO; "

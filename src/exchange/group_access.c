@@ -13,6 +13,8 @@
  * thread has their storage. Without a thread callers do everything. */
 #include "exchange/group_access.h"
 
+#include <stdatomic.h>
+
 static int run(wr_operation *op)
 {
     wr_group_access *access = (wr_group_access *)(void *)op;
@@ -55,6 +57,20 @@ static wr_moving find_moving(const wr_group_access *access)
     return m;
 }
 
+/* Once in a process, if MPI keeps the thread from moving what it could move. */
+static void warn(const wr_group_access *access)
+{
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    const wr_moving *m = &access->moving;
+    const wr_world *world = access->op.world;
+    if (!m->messages || m->multiple || !m->thread || world->transport->rank != 0 ||
+        atomic_flag_test_and_set(&warned))
+        return;
+    wr_log_line(&world->log, WR_LOG_WARN,
+                "MPI runs without MPI_THREAD_MULTIPLE: collective accesses under way between nodes "
+                "stand still while their program is in other calls (docs/overlap.md)");
+}
+
 int wr_group_access_start(wr_group_access *access)
 {
     wr_operation *op = &access->op;
@@ -63,6 +79,7 @@ int wr_group_access_start(wr_group_access *access)
     op->run = run;
     access->count = 0;
     access->moving = find_moving(access);
+    warn(access);
     const enum wr_moved mover = wr_moving_mover(&access->moving);
     return wr_operation_start(op, mover == WR_MOVED_BY_THREAD ? WR_BY_THREAD : WR_BY_CALLERS,
                               mover == WR_MOVED_AT_ONCE);

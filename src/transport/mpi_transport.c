@@ -43,6 +43,21 @@ int wr_mpi_alive(void)
     return initialized && !finalized;
 }
 
+static _Atomic int set_level = -1;
+
+void wr_mpi_set_level(int level)
+{
+    set_level = level;
+}
+
+int wr_mpi_level(void)
+{
+    int level = set_level;
+    if (level < 0)
+        PMPI_Query_thread(&level);
+    return level;
+}
+
 static void close_mpi(wr_transport *t)
 {
     mpi_state *s = t->state;
@@ -382,7 +397,6 @@ static void find_host(wr_transport *t)
 /* Nothing here can fail on one rank alone, short of MPI itself. */
 static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
 {
-    int level = MPI_THREAD_SINGLE;
     int64_t cores;
     int code = find_nodes(t, tunables->ranks_per_node, numbers, &cores);
     if (code)
@@ -390,8 +404,7 @@ static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
     wr_transport_place(t, numbers);
     if (!tunables->ranks_per_node)
         find_host(t);
-    PMPI_Query_thread(&level);
-    t->multiple = level == MPI_THREAD_MULTIPLE;
+    t->multiple = wr_mpi_level() == MPI_THREAD_MULTIPLE;
     t->cores = (int)cores;
     t->spins = cores >= t->local_size ? SPINS : 0;
     return 0;

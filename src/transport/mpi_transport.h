@@ -20,4 +20,10 @@ void wr_mpi_abandon(wr_transport *t);
 /* Whether MPI calls are still possible: initialised and not finalised. */
 int wr_mpi_alive(void);
 
+/* The thread level at which MPI runs. */
+int wr_mpi_level(void);
+
+/* For who has started MPI at another level than MPI_Query_thread tells the program. */
+void wr_mpi_set_level(int level);
+
 #endif

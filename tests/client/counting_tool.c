@@ -2,10 +2,10 @@
 #include <mpi.h>
 #include <stdio.h>
 
-enum { OPEN, WRITE_AT, READ_AT_ALL, IWRITE_AT, WRITE_ORDERED, CLOSE, KINDS };
+enum { OPEN, WRITE_AT, READ_AT_ALL, IWRITE_AT, IWRITE_ALL, WRITE_ORDERED, CLOSE, KINDS };
 
-static const char *const names[KINDS] = {"open",      "write_at",      "read_at_all",
-                                         "iwrite_at", "write_ordered", "close"};
+static const char *const names[KINDS] = {"open",       "write_at",      "read_at_all", "iwrite_at",
+                                         "iwrite_all", "write_ordered", "close"};
 static long counts[KINDS];
 
 #define TOOL __attribute__((visibility("default")))
@@ -35,6 +35,13 @@ TOOL int MPI_File_iwrite_at(MPI_File fh, MPI_Offset at, const void *buffer, int 
 {
     counts[IWRITE_AT]++;
     return PMPI_File_iwrite_at(fh, at, buffer, count, type, request);
+}
+
+TOOL int MPI_File_iwrite_all(MPI_File fh, const void *buffer, int count, MPI_Datatype type,
+                             MPI_Request *request)
+{
+    counts[IWRITE_ALL]++;
+    return PMPI_File_iwrite_all(fh, buffer, count, type, request);
 }
 
 TOOL int MPI_File_write_ordered(MPI_File fh, const void *buffer, int count, MPI_Datatype type,

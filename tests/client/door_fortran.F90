@@ -137,15 +137,18 @@ program door_fortran
   use support
   implicit none
   character(200) :: path
-  integer :: length, code
+  integer :: length, code, level
 
   call MPI_Init(ierror)
+  call MPI_Query_thread(level, ierror)
+  call check(level == MPI_THREAD_SINGLE, 'the thread level')
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
   call get_command_argument(1, path, length)
   call open_file()
   call blocking()
   call nonblocking()
+  call receiving()
   call split()
   call shared()
   call represented()
@@ -323,6 +326,35 @@ contains
     call check_data(6, data, rank, 'iwrite and iread')
     call check_data(7, back, rank, 'iwrite_all and iread_all')
     call check_data(8, other, rank, 'iwrite_at_all')
+  end subroutine
+
+  ! One rank is in MPI_Recv while others wait for a transfer, whose data are in messages.
+  subroutine receiving()
+    HANDLE(MPI_File) :: other
+    HANDLE(MPI_Info) :: info
+    HANDLE(MPI_Request) :: r
+    integer, asynchronous :: data(n)
+    integer :: i, number
+    call MPI_Info_create(info, ierror)
+    call MPI_Info_set(info, 'weir_exchange', 'p2p', ierror)
+    call MPI_Info_set(info, 'weir_collective', 'always', ierror)
+    call MPI_File_open(MPI_COMM_WORLD, trim(path) // '.other', &
+                       MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, info, other, ierror)
+    call ok('open of another file')
+    call MPI_Info_free(info, ierror)
+    call fill(15, data)
+    call MPI_File_iwrite_at_all(other, 1_offset * n * bytes * rank, data, n, MPI_INTEGER, r, ierror)
+    if (rank > 0) then
+      call MPI_Wait(r, MPI_STATUS_IGNORE, ierror)
+      call MPI_Send(rank, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, ierror)
+    else
+      do i = 1, ranks - 1
+        call MPI_Recv(number, 1, MPI_INTEGER, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+      end do
+      call MPI_Wait(r, MPI_STATUS_IGNORE, ierror)
+    end if
+    call ok('iwrite_at_all by messages')
+    call MPI_File_close(other, ierror)
   end subroutine
 
   subroutine split()

@@ -12,7 +12,8 @@ from pathlib import Path
 from run_client import Runner
 
 # What tool_client.c does on each rank.
-CALLS = {"open": 1, "write_at": 3, "read_at_all": 2, "iwrite_at": 1, "write_ordered": 1, "close": 1}
+CALLS = {"open": 1, "write_at": 3, "read_at_all": 2, "iwrite_at": 1, "iwrite_all": 0, "write_ordered": 1,
+         "close": 1}
 
 
 def counts(text):
@@ -33,6 +34,8 @@ def main():
             got = counts(runner.log.read_text())
             wanted = {call: number * times for call, number in CALLS.items()}
             assert got == wanted, f"{order}, {switch}: {got}, not {wanted}"
+            # the tool names iwrite_all, the program does not
+            assert "THREAD_MULTIPLE" not in runner.errors.read_text(), "MPI has another thread level"
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ run() {
     [ "$(grep -c "$pattern" "$work/errors")" -eq "$lines" ] || fail "$*: not $lines of '$pattern'"
 }
 run 1 "MPI-IO by weir" "$@" 2 env WEIR_LOG=info "LD_PRELOAD=$door"
+# a program that has nothing under way while it is in MPI has the thread level it asks for
+run 0 MPI_THREAD_MULTIPLE "$@" 2 env WEIR_LOG=info "LD_PRELOAD=$door"
+run 1 "MPI_THREAD_MULTIPLE, as mpi_threads" "$@" 2 env WEIR_LOG=info WEIR_MPI_THREADS=multiple \
+    "LD_PRELOAD=$door"
 run 0 weir "$@" 2 env WEIR_LOG=info WEIR_DOOR=OFF WEIR_WINDOW=wrong "LD_PRELOAD=$door"
 run 1 "warning: WEIR_WINDWO.*WEIR_WINDOW?" "$@" 2 env WEIR_LOG=warning WEIR_WINDWO=4K "LD_PRELOAD=$door"
 run 0 WEIR_WINDWO "$@" 2 env WEIR_WINDWO=4K "LD_PRELOAD=$door"

@@ -1,10 +1,10 @@
 /* Programs that are legal MPI, and hang where a nonblocking start or a split begin waits for the
- * wrong rank, where a rank that waits lets MPI rest, or where a rank that waits for messages lets
- * its transfers rest. Even ranks play one part, odd ones the other, in pairs.
+ * wrong rank, where a rank that waits lets MPI rest, or where a rank that is in MPI lets its
+ * transfers rest. Even ranks play one part, odd ones the other, in pairs.
  *
- * The first argument is the thread level to ask MPI for, 0 to 3; "given" behind it says that it has
- * all, "receive" that only one program runs: who is in MPI_Recv moves nothing where rounds are by
- * messages and MPI has not all thread levels, and is waited for. */
+ * The first argument is the thread level to ask MPI_Init_thread for, 0 to 3, or "init" for
+ * MPI_Init. "own" behind it says that MPI has no more than that (WEIR_MPI_THREADS=program): then
+ * programs do not run in which a rank is waited for that is in a call of MPI only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,17 @@ static MPI_Request post(void)
     MPI_Request request;
     MPI_Irecv(message, MESSAGE, MPI_BYTE, partner(), 1, MPI_COMM_WORLD, &request);
     return request;
+}
+
+/* Ranks take turns, piece by piece. */
+static void set_view(MPI_File fh)
+{
+    MPI_Datatype type;
+    MPI_Type_vector(PIECES, PIECE, PIECE * door_ranks, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_File_set_view(fh, (MPI_Offset)door_rank * PIECE, MPI_BYTE, type, "native",
+                               MPI_INFO_NULL));
+    MPI_Type_free(&type);
 }
 
 static MPI_Request start(int file, bool write)
@@ -127,7 +138,7 @@ static void message_after_transfer(bool write)
     }
 }
 
-/* The same in a call that nobody but the MPI library knows of. */
+/* The same in calls that nobody but the MPI library knows of. */
 static void receive_after_transfer(bool write)
 {
     MPI_Request request = start(0, write);
@@ -136,6 +147,60 @@ static void receive_after_transfer(bool write)
     finish(request);
     if (!first())
         send();
+}
+
+static void send_before_transfer(bool write)
+{
+    MPI_Request request = start(0, write);
+    if (first())
+        send();
+    finish(request);
+    if (!first())
+        receive();
+}
+
+static void probe_after_transfer(bool write)
+{
+    MPI_Request request = start(0, write);
+    int flag = partner() == MPI_PROC_NULL;
+    if (!first()) {
+        finish(request);
+        send();
+        return;
+    }
+    while (write && !flag)
+        MPI_Iprobe(partner(), 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    MPI_Probe(partner(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    receive();
+    finish(request);
+}
+
+/* The same for all, who meet: some have waited before, others wait afterwards. */
+static void meet_after_transfer(bool write)
+{
+    MPI_Request request = start(0, write);
+    int one = 1, sum = 0;
+    if (!first())
+        finish(request);
+    if (write)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQUAL(sum, door_ranks);
+    if (first())
+        finish(request);
+}
+
+/* The same for who makes a communicator, and has several transfers under way. */
+static void split_after_transfers(bool write)
+{
+    MPI_Request requests[] = {start(0, write), start(1, write), start(0, write)};
+    MPI_Comm comm;
+    if (!first())
+        CHECK_OK(MPI_Waitall(3, requests, door_no_statuses));
+    MPI_Comm_split(MPI_COMM_WORLD, first(), 0, &comm);
+    if (first())
+        CHECK_OK(MPI_Waitall(3, requests, door_no_statuses));
+    MPI_Comm_free(&comm);
 }
 
 /* The same by looking, and by any of several. */
@@ -157,13 +222,27 @@ static void look_meanwhile(bool write)
     CHECK_EQUAL(index, 0);
 }
 
-/* Two files, in the order each rank likes. */
+/* Two files, in the order each rank likes, and waited for in any. */
 static void cross_files(bool write)
 {
-    MPI_Request requests[2];
-    for (int i = 0; i < 2; i++)
-        requests[i] = start(first() ? i : 1 - i, write);
-    CHECK_OK(MPI_Waitall(2, requests, door_no_statuses));
+    for (int turn = 0; turn < 3; turn++) {
+        MPI_Request requests[2];
+        for (int i = 0; i < 2; i++)
+            requests[i] = start(first() ? i : 1 - i, write);
+        if (turn == 2)
+            CHECK_OK(MPI_Waitall(2, requests, door_no_statuses));
+        else
+            for (int i = 0; i < 2; i++)
+                finish(requests[turn ? 1 - i : i]);
+    }
+}
+
+/* One file, the last first. */
+static void wait_backwards(bool write)
+{
+    MPI_Request requests[] = {start(0, write), start(0, write), start(0, write)};
+    for (int i = 3; i-- > 0;)
+        finish(requests[first() ? i : 2 - i]);
 }
 
 /* One is in a blocking call on a file while the other waits for the other file. */
@@ -177,16 +256,46 @@ static void wait_elsewhere(bool write)
         finish(request);
 }
 
-/* A split access does not keep ranks from messages. */
-static void message_within_split(bool write)
+/* The same in a communicator that has no files yet. */
+static void open_elsewhere(bool write)
 {
-    door_order o = {write, true, true, .buffer = data[0], .count = BYTES, .type = MPI_BYTE};
-    CHECK_OK(door_begin_split(files[0], &o));
+    MPI_Comm comm;
+    MPI_File fh;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Request request = start(0, write);
+    if (!first())
+        finish(request);
+    CHECK_OK(MPI_File_open(comm, door_path("a"), MPI_MODE_RDONLY, MPI_INFO_NULL, &fh));
+    CHECK_OK(MPI_File_close(&fh));
+    if (first())
+        finish(request);
+    MPI_Comm_free(&comm);
+}
+
+/* A split access does not keep ranks from messages. */
+static void message_within(MPI_File fh, door_order o)
+{
+    CHECK_OK(door_begin_split(fh, &o));
     if (first())
         send();
     else
         receive();
-    CHECK_OK(door_end(files[0], &o, MPI_STATUS_IGNORE));
+    CHECK_OK(door_end(fh, &o, MPI_STATUS_IGNORE));
+}
+
+static void message_within_split(bool write)
+{
+    message_within(files[0], (door_order){write, true, true, .buffer = data[0], .count = BYTES,
+                                          .type = MPI_BYTE});
+}
+
+static void message_within_ordered(bool write)
+{
+    MPI_File_set_view(files[1], 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+    CHECK_OK(MPI_File_seek_shared(files[1], (MPI_Offset)BYTES * door_ranks, MPI_SEEK_SET));
+    message_within(files[1], (door_order){write, true, .shared = true, .buffer = data[1],
+                                          .count = BYTES, .type = MPI_BYTE});
+    set_view(files[1]);
 }
 
 /* Accesses of one's own, at both pointers, beside a collective one others have not come to. */
@@ -208,25 +317,29 @@ static void access_beside(bool write)
 static MPI_File open_file(MPI_Comm comm, const char *path, const char *hints)
 {
     MPI_File fh;
-    MPI_Datatype type;
     MPI_Info info = door_info(hints);
     int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
     CHECK_OK(MPI_File_open(comm, path, amode, info, &fh));
     MPI_Info_free(&info);
-    MPI_Type_vector(PIECES, PIECE, PIECE * door_ranks, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    CHECK_OK(MPI_File_set_view(fh, (MPI_Offset)door_rank * PIECE, MPI_BYTE, type, "native",
-                               MPI_INFO_NULL));
-    MPI_Type_free(&type);
+    set_view(fh);
     return fh;
 }
 
-static void run_programs(const char *hints, MPI_Comm other, bool moves, bool only_receive)
+/* All but those whose ranks are waited for while they are in MPI alone, if nothing moves then. */
+static void run_programs(const char *hints, MPI_Comm other, bool moves)
 {
-    static void (*const programs[])(bool write) = {
-        start_then_send,      send_into_call,        wait_for_both, look_meanwhile,
-        cross_files,          wait_elsewhere,        access_beside, message_after_transfer,
-        message_within_split, receive_after_transfer};
+    static const struct {
+        void (*run)(bool write);
+        bool in_mpi;
+    } programs[] = {{start_then_send, false},       {send_into_call, false},
+                    {wait_for_both, false},         {look_meanwhile, false},
+                    {cross_files, false},           {wait_backwards, false},
+                    {wait_elsewhere, false},        {open_elsewhere, false},
+                    {access_beside, false},         {message_after_transfer, false},
+                    {message_within_split, true},   {message_within_ordered, true},
+                    {receive_after_transfer, true}, {send_before_transfer, true},
+                    {probe_after_transfer, true},   {meet_after_transfer, true},
+                    {split_after_transfers, true}};
     const MPI_Comm comms[] = {MPI_COMM_WORLD, other};
     for (int i = 0; i < 2; i++) {
         files[i] = open_file(comms[i], door_path(i ? "b" : "a"), hints);
@@ -236,13 +349,11 @@ static void run_programs(const char *hints, MPI_Comm other, bool moves, bool onl
     }
     for (int write = 0; write < 2; write++)
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-            bool in_mpi =
-                programs[i] == message_within_split || programs[i] == receive_after_transfer;
-            if (only_receive ? programs[i] != receive_after_transfer : in_mpi && !moves)
+            if (programs[i].in_mpi && !moves)
                 continue;
-            check_within(only_receive ? 3 : SECONDS);
-            check_case((int64_t)i + 10 * write);
-            programs[i](write);
+            check_within(SECONDS);
+            check_case((int64_t)i + 100 * write);
+            programs[i].run(write);
         }
     for (int i = 0; i < 2; i++) {
         memset(data[i], 0, BYTES);
@@ -254,11 +365,30 @@ static void run_programs(const char *hints, MPI_Comm other, bool moves, bool onl
     check_within(0);
 }
 
+/* Asks for a level, and checks that it is what the program is told. */
+static void start_mpi(int argc, char **argv)
+{
+    int level = -1, provided = -1, asked = MPI_THREAD_SINGLE, is_main = 0;
+    CHECK(argc > 1);
+    if (!strcmp(argv[1], "init")) {
+        MPI_Init(&argc, &argv);
+        provided = asked;
+    } else {
+        asked = atoi(argv[1]);
+        MPI_Init_thread(&argc, &argv, asked, &provided);
+    }
+    CHECK_EQUAL(provided, asked);
+    MPI_Query_thread(&level);
+    CHECK_EQUAL(level, asked);
+    MPI_Is_thread_main(&is_main);
+    CHECK(is_main);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *hints;
-        enum { ALWAYS, AT_MULTIPLE, NEVER } moves; /* while its rank is in MPI_Recv */
+        enum { ALWAYS, AT_MULTIPLE, NEVER } moves; /* while its rank is in MPI, on one node */
     } cases[] = {{"", ALWAYS},
                  {"weir_overlap=none", NEVER},
                  {"weir_overlap=all;weir_collective=always;weir_window=20000", ALWAYS},
@@ -266,23 +396,21 @@ int main(int argc, char **argv)
                  {"weir_overlap=auto;weir_exchange=p2p;weir_collective=always", AT_MULTIPLE},
                  {"weir_overlap=all;weir_exchange=p2p;weir_collective=always;weir_window=30000",
                   AT_MULTIPLE},
+                 {"weir_overlap=io;weir_exchange=p2p;weir_collective=always;weir_window=20000;"
+                  "weir_overlap_memory=40000",
+                  AT_MULTIPLE},
                  {"weir_overlap=all;weir_exchange=alltoall;weir_collective=always", AT_MULTIPLE}};
-    int level = argc > 1 ? atoi(argv[1]) : 0, provided;
+    bool own = argc > 2 && !strcmp(argv[2], "own");
     MPI_Comm other;
-    MPI_Init_thread(&argc, &argv, level, &provided);
-    bool receive = argc > 2 && !strcmp(argv[2], "receive");
-    CHECK(argc < 3 || receive || provided == MPI_THREAD_MULTIPLE);
+    start_mpi(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &door_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &door_ranks);
     message = calloc(1, MESSAGE);
     CHECK(message);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool moves = cases[i].moves == ALWAYS ||
-                     (cases[i].moves == AT_MULTIPLE && provided == MPI_THREAD_MULTIPLE);
-        if (!receive || cases[i].moves != NEVER)
-            run_programs(cases[i].hints, i % 2 ? other : MPI_COMM_WORLD, moves, receive);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run_programs(cases[i].hints, i % 2 ? other : MPI_COMM_WORLD,
+                     cases[i].moves == ALWAYS || (cases[i].moves == AT_MULTIPLE && !own));
     MPI_Comm_free(&other);
     free(message);
     MPI_Finalize();

@@ -66,6 +66,11 @@ typedef struct wr_mpi_file {
 /* The file of a handle, or NULL with the error raised (class MPI_ERR_FILE). */
 wr_mpi_file *wr_mpi_file_of(MPI_File fh);
 
+/* --- start.c --- */
+
+/* Why MPI runs with MPI_THREAD_MULTIPLE although the program asked for less; "": it does not. */
+const char *wr_start_reason(void);
+
 /* --- errors.c --- */
 
 /* Raises an error of that MPI class in this thread, for the functions below; returns a code. */

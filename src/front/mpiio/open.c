@@ -130,8 +130,12 @@ static void release(wr_mpi_file *mf)
 static void announce(const wr_world *world)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said) && world->transport->rank == 0)
-        wr_log_line(&world->log, WR_LOG_INFO, "MPI-IO by weir %s", weir_version());
+    const char *reason = wr_start_reason();
+    if (atomic_flag_test_and_set(&said) || world->transport->rank != 0)
+        return;
+    wr_log_line(&world->log, WR_LOG_INFO, "MPI-IO by weir %s", weir_version());
+    if (*reason)
+        wr_log_line(&world->log, WR_LOG_INFO, "MPI_THREAD_MULTIPLE, as %s", reason);
 }
 
 /* [collective] */

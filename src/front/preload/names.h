@@ -76,6 +76,7 @@
     M(Error_string)                                                                                \
     M(Init)                                                                                        \
     M(Init_thread)                                                                                 \
+    M(Query_thread)                                                                                \
     M(Request_free)                                                                                \
     M(Request_get_status)                                                                          \
     M(Test)                                                                                        \
