@@ -73,11 +73,12 @@ void wr_mpi_abandon(wr_transport *t)
     ((mpi_state *)t->state)->comm = MPI_COMM_NULL;
 }
 
+/* Looks for a message that never comes: having found one, a probe does nothing for the others. */
 static void poke_mpi(wr_transport *t)
 {
     int found;
     MPI_Status status;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_of(t), &found, &status);
+    PMPI_Iprobe(MPI_ANY_SOURCE, WR_TAG_MAX, comm_of(t), &found, &status);
 }
 
 /* The MPI requests of a message: in place for one, on the heap for several. */

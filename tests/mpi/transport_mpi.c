@@ -64,6 +64,45 @@ static void check_unlike_ranks(void)
     wr_transport_close(t);
 }
 
+/* A message of ours that nobody has received yet keeps no other from being received. */
+static void check_poke(void)
+{
+    enum { BYTES = 1 << 20 };
+    static char data[BYTES];
+    wr_tunables tunables;
+    wr_transport *t = open_with(&tunables, 1);
+    _Atomic int *sent;
+    MPI_Aint size;
+    int unit, go = 1;
+    char byte = 'x';
+    MPI_Win window;
+    MPI_Request posted;
+    MPI_Win_allocate_shared(rank == 0 ? sizeof *sent : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                            (void *)&sent, &window);
+    MPI_Win_shared_query(window, 0, &size, &unit, (void *)&sent);
+    check_within(20);
+    if (rank == 0) {
+        wr_parcel found;
+        *sent = 0;
+        MPI_Irecv(data, BYTES, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &posted);
+        for (bool any = false; !any;)
+            CHECK(!t->ops->probe(t, 3, &found, &any));
+        MPI_Send(&go, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+        while (!*sent)
+            t->ops->poke(t);
+        CHECK(!wr_receive(t, 1, 3, &byte, 1));
+        MPI_Wait(&posted, MPI_STATUS_IGNORE);
+    } else {
+        CHECK(!wr_send(t, 0, 3, &byte, 1));
+        MPI_Recv(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Ssend(data, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        *sent = 1;
+    }
+    check_within(0);
+    MPI_Win_free(&window);
+    wr_transport_close(t);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -81,8 +120,10 @@ int main(int argc, char **argv)
         wr_transport_close(t);
     }
     check_unlike_ranks();
-    if (ranks == 2)
+    if (ranks == 2) {
+        check_poke();
         check_large_message();
+    }
     MPI_Finalize();
     return 0;
 }
