@@ -94,7 +94,8 @@ WEIR_API int weir_request_wait_all(int number, weir_request **requests, int64_t 
  * the other, gaps within them included: a read sees all or nothing of a write, and what overlapping
  * writes leave is one writer's. A write is seen by all ranks once its call, or its wait, has
  * returned. Nonblocking collective accesses then count as one of each rank. At first the
- * mode is off. WEIR_EDISAGREE if ranks differ, and nothing changed. [collective] */
+ * mode is off. WEIR_EDISAGREE if ranks differ, WEIR_EUNSUPPORTED if the file cannot be locked, and
+ * nothing changed. [collective] */
 WEIR_API int weir_file_set_atomic(weir_file *file, int atomic);
 
 /* [local] */

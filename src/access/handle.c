@@ -146,10 +146,11 @@ int wr_handle_move(wr_handle *handle, enum wr_direction direction, const weir_pa
 }
 
 /* Where locks have run out, writes without holes go on without: nobody reads before writing there,
- * because that is refused. */
-static int forgive(int code, enum wr_lock_kind kind)
+ * because that is refused. Atomic mode promises more. */
+static int forgive(const wr_handle *handle, int code, enum wr_lock_kind kind)
 {
-    int errnum = code < 0 && kind == WR_LOCK_SHARED ? weir_error_last()->errnum : 0;
+    const bool may = code < 0 && kind == WR_LOCK_SHARED && !handle->atomic;
+    int errnum = may ? weir_error_last()->errnum : 0;
     return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
 }
 
@@ -159,29 +160,17 @@ static enum wr_lock_kind kind_for(const wr_handle *handle, enum wr_lock_kind kin
     return handle->can_read ? kind : WR_LOCK_EXCLUSIVE;
 }
 
-/* What needs more than a table of this process's locks. */
-static int check_locks(const wr_handle *handle)
-{
-    if (!handle->lockless || !handle->atomic)
-        return 0;
-    wr_fail(WEIR_EUNSUPPORTED, "no atomic mode: the file system has no range locks");
-    wr_error_note_file(handle->storage->path, -1);
-    return WEIR_EUNSUPPORTED;
-}
-
 int wr_handle_lock(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     wr_waiter waiter = wr_transport_waiter(handle->world->transport, true);
-    int code = check_locks(handle);
-    if (code)
-        return code;
-    return forgive(wr_range_lock(handle->storage, kind_for(handle, kind), lo, hi, &waiter), kind);
+    int code = wr_range_lock(handle->storage, kind_for(handle, kind), lo, hi, &waiter);
+    return forgive(handle, code, kind);
 }
 
 int wr_handle_try(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)
 {
     int code = wr_range_try(handle->storage, kind_for(handle, kind), lo, hi);
-    return code == 1 ? WR_BUSY : forgive(code, kind);
+    return code == 1 ? WR_BUSY : forgive(handle, code, kind);
 }
 
 int wr_handle_fail_late(wr_handle *handle, enum wr_lock_kind kind, int64_t lo, int64_t hi)

@@ -94,17 +94,22 @@ static void settle(wr_group *p, const agreed *a)
     p->unit = p->align = 1;
 }
 
-/* Whether what is to be written can be locked; of several files rank 0 asks the first. */
+/* Whether what is to be written can be locked, or, between nodes, used by a shared pointer; of
+ * several files rank 0 asks the first. */
 static bool can_lock(const wr_group *p, const wr_opening *how)
 {
-    bool asks = how->mode & WEIR_WRITE && (!how->members || p->handle.world->transport->rank == 0);
+    const wr_transport *t = p->handle.world->transport;
+    bool writes = how->mode & WEIR_WRITE && !how->members;
+    bool asks = writes || (t->rank == 0 && (how->mode & WEIR_WRITE || t->nodes > 1));
     return !asks || wr_range_probe(p->handle.storage);
 }
 
-/* Nobody may read, modify and write then, unless nobody else has the file. */
-static void go_without_locks(wr_group *p)
+/* Nobody may read, modify and write then, unless nobody else has the file. Not in collective calls
+ * either: realms keep aggregators apart, but nothing keeps them apart from what a rank writes alone
+ * at the same time, by a request, a thread or another handle, which is legal in their holes. */
+static void go_without_locks(wr_group *p, bool writes)
 {
-    if (p->handle.world->transport->rank == 0)
+    if (p->handle.world->transport->rank == 0 && writes && !p->handle.sole)
         wr_log_line(&p->handle.world->log, WR_LOG_WARN,
                     "%s: the file system has no range locks: writes with holes go run by run",
                     p->handle.storage->path);
@@ -133,7 +138,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         return wr_fail(WEIR_EDISAGREE, "ranks open different files");
     p->handle.can_read = !all[BLIND];
     if (all[LOCKLESS])
-        go_without_locks(p);
+        go_without_locks(p, how->mode & WEIR_WRITE);
     while (p->align < all[ALIGNMENT]) /* powers of two */
         p->align *= 2;
     return 0;
@@ -494,20 +499,32 @@ int wr_file_preallocate(weir_file *file, int64_t size)
     return resize(file, size, wr_storage_preallocate);
 }
 
+int wr_file_fail_lockless(const weir_file *file, const char *what)
+{
+    wr_fail(WEIR_EUNSUPPORTED, "%s: the file system has no range locks", what);
+    wr_error_note_file(file->group.handle.storage->path, -1);
+    return WEIR_EUNSUPPORTED;
+}
+
 int weir_file_set_atomic(weir_file *file, int atomic)
 {
-    int64_t both[] = {!!atomic, !atomic};
+    enum { ON, OFF, LOCKLESS, WORDS };
+    int64_t all[WORDS] = {[ON] = !!atomic, [OFF] = !atomic};
+    wr_handle *handle = &file->group.handle;
     int code = wr_file_settle(file);
     if (code)
         return code;
     wr_file_rest(file); /* locks are given back as they were taken */
-    code = wr_channel_reduce(&file->group.channel, WR_OR, 2, both);
-    if (!code && both[0] & both[1])
+    all[LOCKLESS] = atomic && !handle->sole && !wr_range_probe(handle->storage);
+    code = wr_channel_reduce(&file->group.channel, WR_OR, WORDS, all);
+    if (!code && all[ON] & all[OFF])
         code = wr_fail(WEIR_EDISAGREE, "ranks want atomic mode on and off");
+    if (!code && all[LOCKLESS])
+        code = wr_file_fail_lockless(file, "no atomic mode");
     if (!code)
         code = flush(file);
     if (!code)
-        file->group.handle.atomic = atomic;
+        handle->atomic = atomic;
     return code;
 }
 

@@ -30,4 +30,7 @@ struct weir_file {
     weir_request *spare;    /* for a collective one that there is no memory for, or NULL */
 };
 
+/* WEIR_EUNSUPPORTED: what is not to be had where a file cannot be locked. */
+int wr_file_fail_lockless(const weir_file *file, const char *what);
+
 #endif

@@ -97,6 +97,7 @@ void wr_pointer_remove(weir_file *f)
 typedef struct change {
     int64_t view;
     bool set;
+    bool for_all; /* by rank 0, while nobody else uses it */
     int64_t value, was;
 } change;
 
@@ -235,13 +236,16 @@ static int change_in_file(weir_file *f, change *c)
     return code;
 }
 
-/* The lock is for threads, which share the descriptor. */
+/* Where the file cannot be locked, rank 0 has the pointers to itself. The lock is for threads,
+ * which share the descriptor. */
 static int make_change(weir_file *f, change *c)
 {
     if (!f->group.handle.world)
         return wr_fail(WEIR_ETRANSPORT, "MPI has ended, and closed the file");
-    if (is_shared(f))
+    if (is_shared(f) || (f->group.handle.lockless && c->for_all))
         return change_shared(f, c);
+    if (f->group.handle.lockless)
+        return wr_file_fail_lockless(f, "no shared pointer between nodes");
     pthread_mutex_lock(&f->lock);
     int code = change_in_file(f, c);
     pthread_mutex_unlock(&f->lock);
@@ -256,9 +260,17 @@ int wr_pointer_advance(weir_file *f, int64_t view, int64_t by, int64_t *was)
     return code;
 }
 
+int wr_pointer_look(weir_file *f, int64_t view, int64_t *position)
+{
+    change c = {.view = view, .for_all = true};
+    int code = make_change(f, &c);
+    *position = c.was;
+    return code;
+}
+
 int wr_pointer_set(weir_file *f, int64_t view, int64_t position)
 {
-    return make_change(f, &(change){.view = view, .set = true, .value = position});
+    return make_change(f, &(change){.view = view, .set = true, .for_all = true, .value = position});
 }
 
 /* What rank 0 tells about the pointer. */
@@ -281,7 +293,9 @@ int wr_pointer_deal(weir_file *f, int64_t view, int64_t by, int code, int64_t *w
         return lost ? lost : code ? wr_error_raise(&error) : 0;
     told t = {0};
     if (f->group.handle.world->transport->rank == 0) {
-        t.code = wr_pointer_advance(f, view, total[BYTES], &t.was);
+        change c = {.view = view, .for_all = true, .value = total[BYTES]};
+        t.code = make_change(f, &c);
+        t.was = c.was;
         if (t.code)
             t.error = *weir_error_last();
     }

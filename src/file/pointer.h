@@ -4,7 +4,8 @@
  * itself, so that nobody waits where views are set; the positions of the latest WR_POINTER_VIEWS
  * are kept. Ranks that share memory have them in the channel, others in a small file beside
  * the file, which exists from the first use until the file is closed. One that a killed program
- * left is removed by the next who uses a shared pointer of that file. */
+ * left is removed by the next who uses a shared pointer of that file. Where that cannot be locked
+ * they are rank 0's, for what all do together. */
 #ifndef WR_FILE_POINTER_H
 #define WR_FILE_POINTER_H
 
@@ -27,10 +28,11 @@ void wr_pointer_close(weir_file *file);
 void wr_pointer_remove(weir_file *file);
 
 /* [any rank] Moves it, and says where it was. WEIR_EDISAGREE: other ranks are WR_POINTER_VIEWS
- * views ahead. */
+ * views ahead. WEIR_EUNSUPPORTED: ranks share no memory, and the file cannot be locked. */
 int wr_pointer_advance(weir_file *file, int64_t view, int64_t by, int64_t *was);
 
-/* [any rank] */
+/* The same by rank 0, between others' uses of it, which need no lock. */
+int wr_pointer_look(weir_file *file, int64_t view, int64_t *position);
 int wr_pointer_set(weir_file *file, int64_t view, int64_t position);
 
 /* [collective] Each rank gets its place in the order of ranks. A rank comes with `code` != 0 if it

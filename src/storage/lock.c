@@ -291,11 +291,17 @@ static bool has_no_locks(int code)
 
 bool wr_range_probe(wr_storage *s)
 {
+    wr_range_table *table = s->ranges;
     weir_error before = *weir_error_last();
-    int code = s->ops->lock(s, WR_LOCK_SHARED, 0, 1);
-    bool can = !has_no_locks(code);
-    if (!code)
-        s->ops->lock(s, WR_LOCK_NONE, 0, 1);
+    pthread_mutex_lock(&table->mutex);
+    bool can = !table->alone;
+    if (can && !table->count) { /* what is held was locked, and must stay so */
+        int code = call(s, WR_LOCK_SHARED, 0, 1);
+        can = !has_no_locks(code);
+        if (!code)
+            call(s, WR_LOCK_NONE, 0, 1);
+    }
+    pthread_mutex_unlock(&table->mutex);
     wr_error_raise(&before);
     return can;
 }

@@ -64,7 +64,7 @@ int wr_range_fail_late(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_
 /* Another lock_wait, in milliseconds, than it was opened with. While nobody locks. */
 void wr_range_set_wait(wr_storage *s, int64_t lock_wait);
 
-/* Whether the file can be locked between processes. To be asked before anything is locked. */
+/* Whether the file can be locked between processes. */
 bool wr_range_probe(wr_storage *s);
 
 /* From now on only the threads that share the storage are kept apart. */

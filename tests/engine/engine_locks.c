@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "file/file.h"
+#include "file/pointer.h"
 #include "storage/storage_support.h"
 #include "transport/local.h"
 
@@ -338,25 +339,111 @@ static void flush_stretches(const char *path, weir_file *f)
     close(fd);
 }
 
+/* Atomic mode is refused on all ranks, to who only reads as well, and what was goes on. */
+static void refuse_atomic(wr_transport *t, void *user)
+{
+    const char *path = user;
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where;
+    char byte;
+    int atomic = -1;
+    wr_tunables_init(&tunables);
+    CHECK(!weir_pattern_contiguous(t->rank, 1, &where));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    static const int modes[] = {WEIR_READ, WEIR_READ | WEIR_WRITE};
+    for (int i = 0; i < 2; i++) {
+        CHECK(!wr_file_open(w, path, modes[i], NULL, &f));
+        CHECK_FAILS(weir_file_set_atomic(f, true), WEIR_EUNSUPPORTED, "no atomic mode");
+        CHECK(!weir_file_get_atomic(f, &atomic) && atomic == 0);
+        CHECK(!weir_file_set_atomic(f, false));
+        CHECK(!weir_file_read_all(f, where, where, &byte - t->rank, NULL, NULL));
+        CHECK_EQUAL(byte, '.');
+        CHECK(!weir_file_close(f));
+    }
+    weir_pattern_free(where);
+    wr_world_release(w);
+}
+
+/* Where ranks share no memory, a pointer needs locks, unless all use it together. */
+static void use_pointer(wr_transport *t, void *user)
+{
+    const char *path = user;
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    int64_t was = -1;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    static const int modes[] = {WEIR_READ, WEIR_READ | WEIR_WRITE};
+    for (int i = 0; i < 2; i++) {
+        CHECK(!wr_file_open(w, path, modes[i], NULL, &f));
+        if (t->rank == 0)
+            CHECK(!wr_pointer_set(f, 0, 100));
+        CHECK(!wr_pointer_deal(f, 0, 10 + t->rank, 0, &was));
+        CHECK_EQUAL(was, 100 + 10 * t->rank + t->rank * (t->rank - 1) / 2);
+        CHECK_FAILS(wr_pointer_advance(f, 0, 1, &was), WEIR_EUNSUPPORTED, "no shared pointer");
+        CHECK(!wr_pointer_deal(f, 0, 0, 0, &was));
+        CHECK_EQUAL(was, 100 + 10 * RANKS + RANKS * (RANKS - 1) / 2);
+        CHECK(!weir_file_close(f));
+    }
+    wr_world_release(w);
+}
+
 /* No locks at all, or none that belong to an open file. */
 static void test_no_locks(int error)
 {
     const char *path = test_path("engine-locks");
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
     lock_error = error;
     for (size_t i = 0; i < 2 * sizeof hints / sizeof *hints; i++) {
         scene s = {.path = path, .hints = hints[i / 2], .together = i % 2};
-        scene atomic = {.path = path,
-                        .hints = hints[i / 2],
-                        .together = i % 2,
-                        .atomic = true,
-                        .expected = WEIR_EUNSUPPORTED,
-                        .text = "no atomic mode"};
         play(&s);
         const char *said = strstr(s.logged, "no range locks");
         CHECK(said && !strstr(said + 1, "no range locks"));
-        play(&atomic);
     }
+    put_dots(path);
+    CHECK(!wr_local_run(RANKS, &tunables, refuse_atomic, (void *)(uintptr_t)path));
+    tunables.ranks_per_node = 1;
+    CHECK(!wr_local_run(RANKS, &tunables, use_pointer, (void *)(uintptr_t)path));
     lock_error = 0;
+    forget_file(path);
+}
+
+/* Locks that were there and are no more: what was promised is refused, not broken. */
+static void lose_locks(wr_transport *t, void *user)
+{
+    const char *path = user;
+    wr_tunables tunables;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where;
+    char byte = 0;
+    wr_tunables_init(&tunables);
+    CHECK(!weir_pattern_contiguous(0, 1, &where));
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ, NULL, &f));
+    CHECK(!weir_file_set_atomic(f, true));
+    lock_error = ENOLCK;
+    CHECK_FAILS(weir_file_read(f, where, where, &byte, NULL, NULL), WEIR_EIO, "lock");
+    CHECK_EQUAL(byte, 0);
+    lock_error = 0;
+    CHECK(!weir_file_read(f, where, where, &byte, NULL, NULL));
+    CHECK_EQUAL(byte, '.');
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(where);
+    wr_world_release(w);
+}
+
+static void test_lost_locks(void)
+{
+    const char *path = test_path("engine-locks");
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    put_dots(path);
+    CHECK(!wr_local_run(1, &tunables, lose_locks, (void *)(uintptr_t)path));
     forget_file(path);
 }
 
@@ -460,6 +547,8 @@ int main(void)
     test_no_locks(ENOSYS);
     test_no_locks(EOPNOTSUPP);
     test_no_locks(EINVAL);
+    test_no_locks(ENOLCK);
+    test_lost_locks();
     test_crowd();
     return 0;
 }

@@ -20,7 +20,7 @@ static int move(wr_mpi_file *mf, int64_t offset, int whence)
     int64_t position = 0;
     int code = 0;
     if (whence == MPI_SEEK_CUR)
-        code = wr_pointer_advance(mf->file, mf->views, 0, &position);
+        code = wr_pointer_look(mf->file, mf->views, &position);
     if (!code)
         code = wr_view_seek(mf, position, offset, whence, &position);
     return code ? code : wr_pointer_set(mf->file, mf->views, position);
