@@ -1,10 +1,10 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/inside.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "access/direct_read.h"
+#include "base/cores.h"
 #include "file/pointer.h"
 #include "plan/realms.h"
 #include "storage/costs.h"
@@ -32,9 +32,11 @@ static int check_mode(int mode)
 static int64_t count_cores(const wr_transport *t)
 {
     cpu_set_t cores;
+    CPU_ZERO(&cores);
     if (t->cores)
         return t->cores;
-    return sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    return wr_cores_of(&cores);
 }
 
 /* The world's tunables, which hold the environment, and hints, which are weaker. */

@@ -3,12 +3,12 @@
  * tools and our own MPI-IO library, which intercept MPI_ names, do not see this traffic. */
 #include "transport/mpi_transport.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/cores.h"
 
 enum { SPINS = 2000 };
 
@@ -373,9 +373,7 @@ static int find_nodes(wr_transport *t, int64_t ranks_per_node, int *node_of, int
     sched_getaffinity(0, sizeof own, &own);
     all = own; /* a bound rank knows its own cores only */
     code = check(PMPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, node), "count cores");
-    *cores = CPU_COUNT(&all);
-    if (*cores == 0) /* more than a set holds */
-        *cores = wr_max(1, sysconf(_SC_NPROCESSORS_ONLN));
+    *cores = wr_cores_of(&all);
     if (!code)
         code = check(PMPI_Bcast(&first, 1, MPI_INT, 0, node), "find the first rank of this node");
     PMPI_Comm_free(&node);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -305,6 +307,50 @@ static void log_sink(void *user, const char *line, int length)
     l->text[l->used] = '\0';
 }
 
+static void put_text(const char *folder, const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CHECK(f && fputs(text, f) >= 0 && !fclose(f));
+}
+
+/* The least of a control group and those it is in. */
+static void test_cores_quota(void)
+{
+    char root[] = "quota-XXXXXX", inner[40], groups[40];
+    CHECK(mkdtemp(root));
+    snprintf(inner, sizeof inner, "%s/a", root);
+    snprintf(groups, sizeof groups, "%s/groups", root);
+    CHECK(!mkdir(inner, 0700));
+    CHECK(wr_cores_quota(root, groups) == INT64_MAX);
+    put_text(root, "groups", "3:cpu:/b\n0::/a\n");
+    put_text(root, "cpu.max", "max 100000\n");
+    CHECK(wr_cores_quota(root, groups) == INT64_MAX);
+    put_text(inner, "cpu.max", "250000 100000\n");
+    CHECK_EQUAL(wr_cores_quota(root, groups), 3);
+    put_text(root, "cpu.max", "50000 100000\n");
+    CHECK_EQUAL(wr_cores_quota(root, groups), 1);
+    put_text(root, "cpu.max", "800000 100000\n");
+    CHECK_EQUAL(wr_cores_quota(root, groups), 3);
+    put_text(root, "groups", "0::/\n");
+    CHECK_EQUAL(wr_cores_quota(root, groups), 8);
+    put_text(root, "groups", "0::/a/gone\n");
+    CHECK_EQUAL(wr_cores_quota(root, groups), 3);
+    static const char *const left[] = {"a/cpu.max", "a", "cpu.max", "groups", ""};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        snprintf(groups, sizeof groups, "%s/%s", root, left[i]);
+        CHECK(!remove(groups));
+    }
+    cpu_set_t none, two;
+    CPU_ZERO(&none);
+    CPU_ZERO(&two);
+    CPU_SET(1, &two);
+    CPU_SET(5, &two);
+    CHECK(wr_cores_of(&none) >= 1);
+    CHECK(wr_cores_of(&two) >= 1 && wr_cores_of(&two) <= 2);
+}
+
 static void test_log(void)
 {
     static lines l;
@@ -488,6 +534,7 @@ int main(void)
     test_arena_allocations();
     test_budget_to_the_byte();
     test_budget_among_threads();
+    test_cores_quota();
     test_log();
     test_log_lines_that_just_fit();
     test_trace_among_threads();

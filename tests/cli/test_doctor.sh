@@ -32,6 +32,16 @@ fi
 grep -q '^ranks *2 on 1 node' "$work/report" || fail "two ranks: $(cat "$work/report")"
 WEIR_RANKS_PER_NODE=1 "$@" 2 "$weir" doctor "$work" >"$work/report"
 grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/report")"
+# Cores are those of the node's ranks together, wherever each is bound.
+if taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null; then
+    cat >"$work/bound" <<'SH'
+#!/bin/sh
+exec taskset -c "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "$@"
+SH
+    chmod +x "$work/bound"
+    "$@" 2 "$work/bound" "$weir" doctor "$work" >"$work/report"
+    [ "$(nproc)" = 1 ] || grep -q '^ranks.* 2 cores' "$work/report" || fail "bound: $(cat "$work/report")"
+fi
 WEIR_STORAGE=posix "$weir" doctor "$work" | grep -q 'storage=posix' || fail "storage=posix"
 WEIR_WINDWO=4K "$@" 2 "$weir" doctor "$work" >"$work/report" 2>"$work/err"
 [ "$(grep -c 'WEIR_WINDWO.*WEIR_WINDOW?' "$work/err")" = 1 ] || fail "misspelt: $(cat "$work/err")"
