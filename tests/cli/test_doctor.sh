@@ -58,6 +58,22 @@ if strace -o "$work/programs" -f -qq -e trace=execve true 2>/dev/null; then
     env -i PATH="$PATH" strace -o "$work/programs" -f -qq -e trace=execve "$weir" doctor "$work" >/dev/null
     [ "$(grep -c execve "$work/programs")" = 1 ] || fail "other programs: $(cat "$work/programs")"
 fi
+# Nothing is written into a folder to read from it, what reading costs is found out by the way.
+mkdir "$work/data"
+"$weir" create "$work/data/a.npy" --shape 512,512 --iota
+export WEIR_COSTS_FOLDER="$work/costs"
+if strace -o "$work/programs" -qq true 2>/dev/null; then
+    "$@" 2 strace -ff -y -qq -e trace=file -o "$work/calls" "$weir" reduce "$work/data/a.npy" >/dev/null
+    cat "$work"/calls.* | grep "$work/data" >"$work/found" || fail "no calls were seen"
+    ! grep -v 'O_RDONLY\|O_PATH\|^[a-z]*stat\|^statx\|^access\|^readlink\|^execve' "$work/found" ||
+        fail "written to read"
+fi
+if unshare -m true 2>/dev/null; then
+    unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"' sh "$work/data" \
+        "$weir" reduce "$work/data/a.npy" >/dev/null || fail "read-only folder"
+fi
+unset WEIR_COSTS_FOLDER
+[ "$(ls -A "$work/data")" = a.npy ] || fail "left: $(ls -A "$work/data")"
 refuses 'no command is called nonsense' "$weir" nonsense
 refuses 'No such file' "$weir" doctor "$work/none"
 refuses 'one folder at most' "$weir" doctor a b
