@@ -34,8 +34,8 @@ const wr_tunable wr_tunable_table[] = {
      "bytes that an aggregator is dealt at a time by realms=cyclic and persistent; 0: a window, or "
      "what the first access comes to"},
     {"striping_unit", WR_SIZE, AT(striping_unit), "", 0, INT64_MAX, "0", "plan",
-     "stripe of the file system, 0 if unknown; realms are cut at multiples of it, and new striped "
-     "files dealt by it (0: by 1 MiB)"},
+     "stripe of the file system, 0: as that says, unless realm_align is set; realms are cut at "
+     "multiples of it, and new striped files dealt by it (0: by 1 MiB)"},
     {"aggregators", WR_COUNT, AT(aggregators), "ranks", 0, INT32_MAX, "0", "plan",
      "how many ranks access the file in a collective call; 0: chosen by price"},
     {"aggregator_hosts", WR_TEXT, AT(aggregator_hosts), "", 0, 0, "", "plan",

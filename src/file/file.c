@@ -96,6 +96,32 @@ static void settle(wr_group *p, const agreed *a)
     p->unit = p->align = 1;
 }
 
+/* What nobody has set is as the file system says; by rank 0. */
+static void adopt_stripe(wr_tunables *t, const wr_storage_facts *facts)
+{
+    if (!t->striping_unit && t->realm_align <= 1)
+        t->striping_unit = facts->dealt.bytes;
+}
+
+/* By rank 0: how the file system deals the file, which is the first of several. */
+static void ask_stripe(wr_group *p, const wr_opening *how, agreed *a)
+{
+    wr_storage_facts *facts = &p->handle.storage->facts;
+    bool many = how->members && how->members->count;
+    if (many)
+        wr_storage_ask_system(how->members->member[0].path, facts);
+    if (!facts->disks && p->handle.tunables.storage.which != WR_STORAGE_MEM)
+        facts->dealt =
+            wr_system_stripe_ask(many ? how->members->member[0].path : how->path, facts->local);
+    if (facts->dealt.bytes)
+        wr_log_line(&p->handle.world->log, WR_LOG_INFO,
+                    "%s: the file system has stripes of %lld bytes over %lld servers (0: unknown)",
+                    p->handle.storage->path, (long long)facts->dealt.bytes,
+                    (long long)facts->dealt.servers);
+    adopt_stripe(&a->tunables, facts);
+    p->handle.tunables.striping_unit = a->tunables.striping_unit;
+}
+
 /* Whether what is to be written can be locked, or, between nodes, used by a shared pointer; of
  * several files rank 0 asks the first. */
 static bool can_lock(const wr_group *p, const wr_opening *how)
@@ -158,8 +184,8 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         settle(p, &a);
         if (!a.code)
             a.code = open_storage(f, how, how->mode);
-        if (!a.code && how->members && how->members->count)
-            wr_storage_ask_system(how->members->member[0].path, &p->handle.storage->facts);
+        if (!a.code)
+            ask_stripe(p, how, &a);
         if (!a.code)
             wr_costs_get(&p->handle.world->process->costs, &p->handle.storage->facts,
                          &p->handle.tunables, a.cost);
@@ -575,6 +601,8 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         code = mix_hints(file->group.handle.world, hints, &tunables);
     if (!code && t->rank == 0)
         code = wr_tunables_settle(&tunables);
+    if (!code && t->rank == 0)
+        adopt_stripe(&tunables, &file->group.handle.storage->facts);
     code = wr_channel_agree(&file->group.channel, code);
     if (!code)
         code = wr_channel_broadcast(&file->group.channel, &tunables, sizeof tunables);

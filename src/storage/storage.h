@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/price.h"
 #include "base/tunables.h"
+#include "storage/system_stripe.h"
 
 typedef struct wr_transfer {
     enum wr_direction direction;
@@ -60,8 +61,9 @@ typedef struct wr_storage_facts {
     bool local;        /* the file system is this machine's alone */
     int64_t system;    /* tells the file system from others; 0: not known */
     /* of a striped file; otherwise 0 */
-    int64_t disks, stripe; /* files that hold it, bytes dealt to each at a time */
-    int64_t identity;      /* tells it from every other; 0: not known */
+    int64_t disks, stripe;  /* files that hold it, bytes dealt to each at a time */
+    int64_t identity;       /* tells it from every other; 0: not known */
+    wr_system_stripe dealt; /* what the file system does, once somebody has asked for it */
 } wr_storage_facts;
 
 enum wr_open_flags {
