@@ -1,6 +1,7 @@
 #!/bin/sh
 # Where shared memory is short, cannot be had, or was left by killed ranks, nothing fails, and nothing stays.
-# usage: full_region.sh shm|folder|killed WEIR LAUNCHER... RANKS PROGRAM; skipped where nothing can be mounted.
+# usage: full_region.sh shm|folder|killed|apart WEIR LAUNCHER... RANKS PROGRAM
+# Skipped where nothing can be mounted.
 set -u
 if [ "${FULL_REGION_INSIDE-}" = "" ]; then
     unshare -m true 2>/dev/null || { echo "cannot have mounts of its own here"; exit 77; }
@@ -64,8 +65,38 @@ in_time() {
     [ -z "$(ls | grep full-region-pointer)" ] || fail "left for good: $(ls)"
 }
 
+# Ranks that MPI calls one node, each in a container of its own: memory without a name is nobody else's, and
+# what has a name is where all see one /dev/shm. MPI itself goes by TCP.
+# contained FIRST SIZE: with a /dev/shm of that size, where each rank does FIRST before it starts.
+contained() {
+    export BEFORE="$1"
+    with /dev/shm "size=$2" $launcher "$work/contained" many 2
+    grep -q '4 ranks, 2 files' out || fail "did nothing: $(cat out)"
+}
+in_containers() {
+    all="$*" alone="cannot .* shared memory: the ranks of a node exchange messages"
+    launcher=${all% *}
+    unshare -m -p -f --mount-proc true 2>/dev/null || { echo "no processes of its own here"; exit 77; }
+    export OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 WEIR_LOG=warning WEIR_AGGREGATORS=16
+    cat >contained <<SH
+#!/bin/sh
+exec unshare -m -p -f --mount-proc --kill-child sh -c 'eval "\$BEFORE"; exec "\$@"' sh "${all##* }" "\$@"
+SH
+    chmod +x contained
+    contained : 64m
+    grep -q "$alone\| 0.0 MiB shared" out && fail "one /dev/shm was not used: $(cat out)"
+    contained : 8m # smaller windows
+    grep -q "$alone\| [01]\.[0-9] MiB shared" out && fail "a small /dev/shm was not used: $(cat out)"
+    contained 'mount -t tmpfs tmpfs /dev/shm' 64m
+    [ "$(grep -c "$alone" out)" = 1 ] || fail "not said once: $(cat out)"
+    export WEIR_REGION_FOLDER="$work/none"
+    contained : 64m
+    [ "$(grep -c "$alone" out)" = 1 ] || fail "not said once: $(cat out)"
+}
+
 case $part in
 shm) in_shm "$@" ;;
 folder) in_folder "$@" ;;
 killed) in_time "$@" ;;
+apart) in_containers "$@" ;;
 esac
