@@ -10,13 +10,7 @@
 #include "base/task.h"
 #include "pattern/pack.h"
 
-enum {
-    PAGE = 4096,
-    WINDOW = WR_DIRECT_WINDOW,
-    PIECES = 1024,
-    WINDOWS = WR_DIRECT_WINDOWS,
-    DEPTH = 128
-};
+enum { WINDOW = WR_DIRECT_WINDOW, PIECES = 1024, WINDOWS = WR_DIRECT_WINDOWS, DEPTH = 128 };
 
 typedef struct window {
     char *buffer;
@@ -57,12 +51,12 @@ bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s)
     int code = wr_storage_open(s->path, WR_OPEN_READ, &options, &c->storage);
     if (!code)
         code = wr_storage_get_size(c->storage, &c->size);
-    c->memory = code ? NULL : wr_alloc(WINDOWS * WINDOW + PAGE);
+    c->memory = code ? NULL : wr_alloc(WINDOWS * WINDOW + wr_page_bytes());
     if (!c->memory || !c->storage->facts.direct) {
         wr_direct_reader_close(c);
         return false;
     }
-    char *start = (char *)(uintptr_t)wr_round_up((int64_t)(uintptr_t)c->memory, PAGE);
+    char *start = (char *)(uintptr_t)wr_round_up((int64_t)(uintptr_t)c->memory, wr_page_bytes());
     for (int i = 0; i < WINDOWS; i++)
         c->windows[i].buffer = start + i * (int64_t)WINDOW;
     *reader = c;
@@ -80,7 +74,7 @@ void wr_direct_reader_close(wr_direct_reader *c)
 
 bool wr_direct_reader_is_over(const wr_direct_reader *c)
 {
-    const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * wr_page_bytes();
     return c && c->size < memory / 2 && c->read >= c->size;
 }
 
@@ -98,8 +92,9 @@ static bool add_stretch(void *user, int64_t lo, int64_t hi)
     window *w = f->w;
     wr_transfer *last = w->count ? &w->piece[w->count - 1] : NULL;
     const int64_t reached = last ? last->offset + last->run : INT64_MIN, end = hi;
-    lo = wr_round_down(lo, PAGE);
-    hi = wr_round_up(hi, PAGE);
+    const int64_t page = wr_page_bytes();
+    lo = wr_round_down(lo, page);
+    hi = wr_round_up(hi, page);
     const bool joins = last && lo <= reached && lo >= last->offset;
     const int64_t more = joins ? wr_max(0, hi - reached) : hi - lo;
     if (w->used + more > WINDOW || (!joins && w->count == PIECES)) {

@@ -44,7 +44,7 @@ bool wr_slab_find(const wr_slab_shape *shape, int64_t k, wr_slab_box *out);
 int64_t wr_slab_elements(const wr_slab_shape *shape, const int64_t *lo, const int64_t *hi);
 
 /* Buffers start at multiples of this. */
-enum { WR_SLAB_ALIGN = 4096 };
+enum { WR_SLAB_ALIGN = WR_DIRECT_ALIGN };
 
 static inline int64_t wr_slab_room(int64_t bytes)
 {

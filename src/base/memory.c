@@ -105,7 +105,10 @@ void wr_pages_free(void *memory, int64_t size)
 
 int64_t wr_page_bytes(void)
 {
-    return sysconf(_SC_PAGESIZE);
+    static _Atomic int64_t page; /* the same, whoever asks first */
+    if (!page)
+        page = sysconf(_SC_PAGESIZE);
+    return page;
 }
 
 void *wr_alloc_array(int64_t count, size_t size)

@@ -29,7 +29,13 @@ void wr_free(void *memory);
  * with WEIR_ENOMEM raised. */
 void *wr_pages_alloc(int64_t size);
 void wr_pages_free(void *memory, int64_t size);
+
+/* Bytes of the kernel's page, a power of two: mostly 4 KiB, up to 64 KiB. */
 int64_t wr_page_bytes(void);
+
+/* What direct access asks of memory, where the system does not tell: no device's block is larger.
+ * Offsets need whole pages. */
+enum { WR_DIRECT_ALIGN = 4096 };
 
 /* For tests: the allocation after `skip` more ones on this thread fails, once; -1: none does. */
 void wr_alloc_fail_after(int64_t skip);

@@ -106,7 +106,7 @@ int wr_task_new(wr_task **out)
     wr_task *t = wr_alloc(sizeof *t);
     if (!t)
         return WEIR_ENOMEM;
-    *t = (wr_task){.page = sysconf(_SC_PAGESIZE), .over = true};
+    *t = (wr_task){.page = wr_page_bytes(), .over = true};
     char *base = mmap(NULL, (size_t)(STACK + t->page), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED) {

@@ -6,16 +6,15 @@
 #include "base/arith.h"
 #include "runtime/world.h"
 
-enum { PAGE = 4096 };
-
 static int64_t wakeups_bytes(int local_size)
 {
-    return wr_round_up((int64_t)local_size * WR_LINE, PAGE);
+    return wr_round_up((int64_t)local_size * WR_LINE, wr_page_bytes());
 }
 
 static int64_t head_bytes(const wr_node_windows *nw)
 {
-    return wr_round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot), PAGE);
+    return wr_round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot),
+                       wr_page_bytes());
 }
 
 static int64_t ring_bytes(const wr_node_windows *nw)

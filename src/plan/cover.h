@@ -23,8 +23,7 @@ enum { WR_COVER_BYTES = 516 << 10 }; /* most memory a cover's description takes 
 /* Memory of a window in shared memory: its description, and its bytes in whole pages. */
 static inline int64_t wr_slot_bytes(int64_t window)
 {
-    enum { PAGE = 4096 };
-    return WR_COVER_BYTES + wr_round_up(window, PAGE);
+    return WR_COVER_BYTES + wr_round_up(window, wr_page_bytes());
 }
 
 /* What one rank wants: data [begin, end) of an ordered pattern, borrowed. */

@@ -13,8 +13,8 @@
 /* MADV_POPULATE_READ of Linux 5.14, which headers may not know yet. */
 enum { POPULATE_READ = 22, BITS = 64 };
 
-/* The system maps neighbours along that are in the cache, so many pages in all. */
-enum { AROUND = 16 };
+/* The system maps neighbours along that are in the cache, so many bytes in all, or a page. */
+enum { AROUND = 64 << 10 };
 
 /* The bits of a word from `first` on, up to `end` or to the word's end. */
 static uint64_t bits_of(int64_t first, int64_t end)
@@ -26,7 +26,7 @@ static uint64_t bits_of(int64_t first, int64_t end)
 
 static size_t bitmap_bytes(int64_t bytes)
 {
-    return (size_t)(bytes / WR_MAP_PAGE / BITS + 1) * sizeof(uint64_t);
+    return (size_t)(bytes / wr_page_bytes() / BITS + 1) * sizeof(uint64_t);
 }
 
 void wr_map_close(wr_map *m)
@@ -71,11 +71,10 @@ bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
     return true;
 }
 
-/* Whether all pages of [lo, hi) are held. */
-static bool holds(const wr_map *m, int64_t lo, int64_t hi)
+/* Whether all pages from `first` to before `end` are held. */
+static bool holds(const wr_map *m, int64_t first, int64_t end)
 {
-    const int64_t end = wr_div_ceil(hi, WR_MAP_PAGE);
-    for (int64_t page = lo / WR_MAP_PAGE; page < end; page = wr_round_down(page, BITS) + BITS) {
+    for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS) {
         uint64_t wanted = bits_of(page, end);
         if ((m->held[page / BITS] & wanted) != wanted)
             return false;
@@ -85,19 +84,20 @@ static bool holds(const wr_map *m, int64_t lo, int64_t hi)
 
 bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
 {
-    const int64_t first = lo / WR_MAP_PAGE, end = wr_div_ceil(hi, WR_MAP_PAGE);
-    if (holds(m, lo, hi))
+    const int64_t bytes = wr_page_bytes(), around = wr_max(AROUND, bytes);
+    const int64_t first = lo / bytes, end = wr_div_ceil(hi, bytes);
+    if (holds(m, first, end))
         return true;
     int failed;
     do
-        failed = madvise((char *)m->base + first * WR_MAP_PAGE, (size_t)(end - first) * WR_MAP_PAGE,
+        failed = madvise((char *)m->base + first * bytes, (size_t)((end - first) * bytes),
                          POPULATE_READ);
     while (failed && errno == EINTR);
     if (failed)
         return false;
     for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS)
         m->held[page / BITS] |= bits_of(page, end);
-    m->pages += ((end - 1) / AROUND - first / AROUND + 1) * AROUND;
+    m->mapped += wr_round_up(hi, around) - wr_round_down(lo, around);
     return true;
 }
 
@@ -112,7 +112,7 @@ bool wr_map_read(wr_map *m, const wr_storage *s, int64_t hi, void (*read)(void *
 
 void wr_map_relax(wr_map *m, int64_t limit)
 {
-    if (m->pages * WR_MAP_PAGE > limit)
+    if (m->mapped > limit)
         wr_map_close(m);
 }
 

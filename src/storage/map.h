@@ -14,10 +14,8 @@ typedef struct wr_map {
     const char *base; /* byte 0 of the file */
     int64_t bytes;
     uint64_t *held; /* a bit a page */
-    int64_t pages;  /* mapped, at most */
+    int64_t mapped; /* bytes, at most */
 } wr_map;
-
-enum { WR_MAP_PAGE = 4096 };
 
 /* Makes sure that bytes below `hi` can be asked for; false where that is not possible. */
 bool wr_map_reach(wr_map *map, const wr_storage *s, int64_t hi);

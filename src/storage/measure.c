@@ -18,7 +18,7 @@ enum { SIDES = 2, CHUNK = 1 << 20, REGION = 2 * CHUNK, SMALL = 64, PHASE_NS = 12
 
 /* Small transfers are timed so many at a time, each some pages behind the one before: what is
  * written in one place again and again is cheaper than in practice. */
-enum { BURST = 16, STEP = 5 * 4096 };
+enum { BURST = 16, STEP_PAGES = 5 };
 
 typedef struct side {
     wr_storage *storage;
@@ -32,7 +32,8 @@ typedef struct side {
  * per transfer in the fastest burst, which nothing else on the machine has disturbed, or -1. */
 static int64_t run_phase(side *x, int64_t size, int64_t limit_ns)
 {
-    const int64_t burst = size < CHUNK ? BURST : 1, step = size < CHUNK ? STEP : size;
+    const int64_t burst = size < CHUNK ? BURST : 1;
+    const int64_t step = size < CHUNK ? STEP_PAGES * wr_page_bytes() : size;
     const int64_t start = wr_clock_ns();
     int64_t done = 0, best = INT64_MAX;
     do {
@@ -40,7 +41,7 @@ static int64_t run_phase(side *x, int64_t size, int64_t limit_ns)
         for (int64_t i = 0; i < burst; i++) {
             wr_transfer t = {.direction = x->direction,
                              .offset =
-                                 x->base + done++ * step % (size < CHUNK ? REGION - STEP : REGION),
+                                 x->base + done++ * step % (size < CHUNK ? REGION - step : REGION),
                              .run = size,
                              .count = 1,
                              .memory = x->memory};

@@ -15,9 +15,7 @@
 #include "storage/folder.h"
 #include "storage/lock.h"
 
-/* PAGE is also the least alignment of bodies: a page dirtied through the cache by a head must not
- * be written back over what went past the cache. LONGEST is below what the kernel moves at once. */
-enum { PAGE = 4096, LONGEST = 1 << 30 };
+enum { LONGEST = 1 << 30 }; /* below what the kernel moves at once */
 
 /* File systems that other machines write to as well, by statfs's f_type. */
 static const uint32_t networks[] = {
@@ -128,14 +126,17 @@ static int open_origin(const wr_origin *origin, const char *path, int flags)
                   : open_at_once(AT_FDCWD, path, flags);
 }
 
+/* A page is the least alignment of bodies: one that is dirtied through the cache by a head must not
+ * be written back over what went past the cache. */
 static void ask_alignment(wr_fd *f)
 {
-    f->align = f->memory_align = PAGE;
+    f->align = wr_page_bytes();
+    f->memory_align = WR_DIRECT_ALIGN;
 #ifdef STATX_DIOALIGN
     struct statx facts;
     if (!statx(f->buffered, "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) &&
         (facts.stx_mask & STATX_DIOALIGN) && facts.stx_dio_offset_align) {
-        f->align = wr_max(facts.stx_dio_offset_align, PAGE);
+        f->align = wr_max(facts.stx_dio_offset_align, f->align);
         f->memory_align = wr_max(facts.stx_dio_mem_align, 1);
     }
 #endif

@@ -263,12 +263,41 @@ static void replaced_body(wr_transport *t, void *user)
     weir_pattern_free(where);
 }
 
+/* Whatever the page is: it can be had wherever it lies, and bodies of direct access are whole ones,
+ * so that none is written both past the cache and from it. */
+static void page_body(wr_transport *t, void *user)
+{
+    static const int64_t at[] = {5 << 12, 70000, 1 << 20, BYTES - 1};
+    wr_world *w = open_world(t);
+    weir_file *f;
+    wr_map m = {0};
+    const char *told = getenv("WEIR_TEST_PAGE");
+    (void)user;
+    CHECK(!told || wr_page_bytes() == atoi(told));
+    CHECK(!wr_file_open(w, path, WEIR_READ, NULL, &f));
+    CHECK(wr_map_reach(&m, f->group.handle.storage, BYTES));
+    bool can = wr_map_hold(&m, 0, 1); /* older kernels cannot */
+    for (size_t i = 0; can && i < sizeof at / sizeof *at; i++) {
+        CHECK(wr_map_hold(&m, at[i], at[i] + 1));
+        CHECK_EQUAL(m.base[at[i]], content[at[i]]);
+    }
+    CHECK(!can || m.mapped <= (int64_t)5 * (64 << 10));
+    wr_map_close(&m);
+    CHECK(!weir_file_close(f));
+    CHECK(!wr_file_open(w, path, WEIR_READ, "direct=always", &f));
+    const wr_storage_facts *facts = &f->group.handle.storage->facts;
+    CHECK(!facts->direct || facts->alignment % wr_page_bytes() == 0);
+    CHECK(!weir_file_close(f));
+    wr_world_release(w);
+}
+
 int main(void)
 {
     rng r = {test_seed()};
     wr_tunables tunables;
     wr_tunables_init(&tunables);
     put_file(&r);
+    CHECK(!wr_local_run(1, &tunables, page_body, NULL));
     CHECK(!wr_local_run(1, &tunables, rank_body, &r));
     CHECK(!wr_local_run(1, &tunables, past_end_body, NULL));
     CHECK(!wr_local_run(1, &tunables, replaced_body, NULL));

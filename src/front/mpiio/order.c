@@ -59,12 +59,12 @@ void wr_ready_release(wr_mpi_file *mf, wr_ready *r)
 /* No buffer at all; with MPI_BOTTOM, which may be the same, types have addresses. */
 static bool lacks_buffer(const wr_order *o, const wr_type *type)
 {
-    enum { FIRST_PAGE = 4096 };
+    const int64_t first_page = wr_page_bytes();
     int64_t lo, hi;
     if (o->buffer || o->count == 0 || type->size == 0)
         return false;
     weir_pattern_bounds(type->pattern, &lo, &hi);
-    return lo > -FIRST_PAGE && lo < FIRST_PAGE;
+    return lo > -first_page && lo < first_page;
 }
 
 /* How many bytes of the file it is about, and where they are in memory. */
