@@ -51,7 +51,7 @@ bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s)
     int code = wr_storage_open(s->path, WR_OPEN_READ, &options, &c->storage);
     if (!code)
         code = wr_storage_get_size(c->storage, &c->size);
-    c->memory = code ? NULL : wr_alloc(WINDOWS * WINDOW + wr_page_bytes());
+    c->memory = code ? NULL : wr_alloc(WINDOWS * (int64_t)WINDOW + wr_page_bytes());
     if (!c->memory || !c->storage->facts.direct) {
         wr_direct_reader_close(c);
         return false;

@@ -1,5 +1,5 @@
-/* How file systems deal files over their servers: what Lustre tells, made up, and what follows. This
- * program has its own getxattr, which tells it. */
+/* How file systems deal files over their servers: what Lustre tells, made up, and what follows.
+ * This program has its own getxattr, which tells it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
