@@ -83,6 +83,8 @@ static bool hold(wr_lone *x)
     const wr_plan *plan = x->plan;
     const enum wr_lock_kind kind = kinds[plan->hold_all];
     int code = wr_handle_lock(x->handle, kind, plan->lo, plan->hi);
+    if (!code && x->handle->weak && (code = wr_handle_sync(x->handle, WR_SYNC_REFRESH)))
+        wr_handle_unlock(x->handle, plan->lo, plan->hi);
     if (code)
         x->outcome = (wr_outcome){code, plan->lo};
     else
@@ -90,11 +92,23 @@ static bool hold(wr_lone *x)
     return !code;
 }
 
+static void let_go(wr_lone *x)
+{
+    const bool stores = x->handle->weak && x->a->direction == WR_WRITE && !x->outcome.code;
+    if (stores && (x->outcome.code = wr_handle_sync(x->handle, WR_SYNC_STORE)))
+        x->outcome.stop = x->plan->lo;
+    wr_handle_unlock(x->handle, x->plan->lo, x->plan->hi);
+}
+
 wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving)
 {
     wr_outcome o = {.code = wr_write_behind_flush(handle)};
+    if (!o.code && a->direction == WR_READ)
+        o.code = wr_handle_catch_up(handle);
     if (o.code)
         return o;
+    if (a->direction == WR_WRITE && handle->owned)
+        handle->lone = true;
     wr_plan_input in;
     wr_plan plan;
     make_input(handle, a, moving, &in);
@@ -107,7 +121,7 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
     if (!plan.hold_all || hold(&x)) {
         try_ways(&x);
         if (plan.hold_all)
-            wr_handle_unlock(handle, plan.lo, plan.hi);
+            let_go(&x);
     }
     if (wr_handle_tells(handle))
         wr_log_did(handle, &x.did);

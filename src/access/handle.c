@@ -28,6 +28,8 @@ void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
     in->alone = true;
     in->write_behind = in->write_behind && !handle->atomic;
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
+    in->weak = handle->weak;
+    in->owned = false;
     in->atomic = handle->atomic;
     in->sole = handle->sole;
     in->leased = handle->lease_reaper.state != WR_REAPER_NONE;
@@ -65,11 +67,41 @@ static wr_transfer rest_of(const wr_transfer *t)
     return rest;
 }
 
+int wr_handle_sync(wr_handle *handle, enum wr_sync how)
+{
+    if (how == WR_SYNC_REFRESH)
+        handle->aged = false;
+    pthread_mutex_lock(&handle->moving);
+    int code = wr_storage_sync(handle->storage, how);
+    pthread_mutex_unlock(&handle->moving);
+    return code;
+}
+
+int wr_handle_catch_up(wr_handle *handle)
+{
+    return handle->aged ? wr_handle_sync(handle, WR_SYNC_REFRESH) : 0;
+}
+
+/* What lies between what this host knows of and the end that others have told is a hole. */
+static bool fill_hole(const wr_handle *handle, wr_transfer *t)
+{
+    int64_t missing = wr_transfer_missing(t);
+    if (missing >= handle->reach)
+        return false;
+    int64_t in = t->done % t->run;
+    int64_t bytes = wr_min(t->run - in, handle->reach - missing);
+    memset(t->memory + t->done / t->run * t->memory_stride + in, 0, (size_t)bytes);
+    t->done += bytes;
+    return true;
+}
+
 int wr_handle_judge(wr_handle *handle, wr_transfer *t)
 {
     while (!t->error && t->direction == WR_READ && t->done < wr_transfer_bytes(t)) {
         int64_t size, missing = wr_transfer_missing(t);
         int code = wr_storage_get_size(handle->storage, &size);
+        if (!code && missing >= size && fill_hole(handle, t))
+            continue;
         if (code || missing >= size)
             return code;
         /* the file has grown since, or more is wrong: what is there must be read */

@@ -33,6 +33,12 @@ typedef struct wr_handle {
     bool atomic;                  /* accesses are as if one came after the other */
     _Atomic int64_t logged;       /* accesses of this rank alone that the log has numbers for */
     bool sole;                    /* no other rank or program has it open: writes need no lock */
+    bool weak;                    /* other hosts see what one writes after a sync only */
+    bool owned;        /* so every byte has one host that writes it in collective calls; and */
+    bool pushes;       /* what they write is with the file system when they end: it may be read */
+    int64_t reach;     /* of what hosts have written so, in collective reads; or 0 */
+    _Atomic bool lone; /* this rank has written alone since the latest sync: owners must hear */
+    _Atomic bool aged; /* owners have written since this host last looked */
 } wr_handle;
 
 /* Ready to be used, but for storage, tunables, prices and flags; and its end, once the storage is
@@ -40,10 +46,10 @@ typedef struct wr_handle {
 void wr_handle_init(wr_handle *handle, wr_world *world);
 void wr_handle_release(wr_handle *handle);
 
-/* Whether bytes may be read and written back with others changed. */
+/* Whether bytes may be read and written back with others changed: not if they may be old. */
 static inline bool wr_handle_may_modify(const wr_handle *handle)
 {
-    return handle->can_read && !handle->lockless;
+    return handle->can_read && !handle->lockless && (!handle->weak || handle->sole);
 }
 
 /* How an access ended. */
@@ -55,6 +61,13 @@ typedef struct wr_outcome {
 /* Moves everything for this rank alone, as its plan says. `moving` is that of the operation it
  * belongs to, NULL for a blocking call. */
 wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving);
+
+/* What this rank's host has written is with the file system, and, refreshed, what others have so
+ * stored is seen. */
+int wr_handle_sync(wr_handle *handle, enum wr_sync how);
+
+/* Before this rank reads alone, or asks for the size: what owners have written for it is there. */
+int wr_handle_catch_up(wr_handle *handle);
 
 /* Whether plans and what came of them are logged. */
 static inline bool wr_handle_tells(const wr_handle *handle)

@@ -58,6 +58,7 @@ enum wr_storage_choice {
 };
 enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
 enum wr_mpi_threads { WR_MPI_THREADS_AUTO, WR_MPI_THREADS_PROGRAM, WR_MPI_THREADS_MULTIPLE };
+enum wr_coherence_choice { WR_COHERENCE_AUTO, WR_COHERENCE_STRONG, WR_COHERENCE_WEAK };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
 enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
@@ -84,6 +85,7 @@ typedef struct wr_tunables {
     wr_choice durable;                   /* 1: enabled */
     wr_choice sieve_unit;                /* enum wr_sieve_unit */
     wr_choice direct;                    /* enum wr_switch */
+    wr_choice coherence;                 /* enum wr_coherence_choice */
     wr_choice fault;                     /* enum wr_fault */
     wr_choice log;                       /* enum wr_log_level */
     int64_t window, cb_buffer_size, overlap_memory, realm_align, realm_block, striping_unit;

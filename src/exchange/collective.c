@@ -254,6 +254,40 @@ static void clean_up(wr_call *c)
         wr_region_close(&group->requests);
 }
 
+/* What this rank has written alone is with the file system before it enters, so that owners can
+ * see it. In atomic mode others may have written, too. */
+static int tell_lone(wr_call *c)
+{
+    wr_handle *handle = &c->group->handle;
+    c->lone = atomic_exchange(&handle->lone, false);
+    int code = c->lone ? wr_handle_sync(handle, WR_SYNC_STORE) : 0;
+    c->lone |= handle->atomic;
+    return code;
+}
+
+/* Owners look at the file anew if somebody else has written it. */
+static void hear_lone(wr_call *c, const wr_joint *all)
+{
+    wr_handle *handle = &c->group->handle;
+    handle->reach = c->in->owned ? all->file_size : 0;
+    if (all->lone)
+        wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_REFRESH), c->plan->lo);
+}
+
+/* What owners have written is theirs to be seen until the next sync; who reads it alone must find
+ * it. */
+static void note_owned(wr_call *c)
+{
+    wr_group *group = c->group;
+    wr_handle *handle = &group->handle;
+    if (!c->in->owned || c->a->direction == WR_READ)
+        return;
+    if (c->mine >= 0 && (handle->pushes || handle->atomic) && !c->in->write_behind)
+        wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_STORE), c->plan->lo);
+    handle->aged = true;
+    group->unsettled = true;
+}
+
 static int run_call(wr_call *c, int code, int64_t *count)
 {
     wr_handle *handle = &c->group->handle;
@@ -263,15 +297,21 @@ static int run_call(wr_call *c, int code, int64_t *count)
         code = wr_write_behind_flush(handle);
     if (c->a->direction == WR_WRITE) /* so that aggregators find none */
         wr_lease_drop(handle->storage);
+    if (!code && handle->owned)
+        code = tell_lone(c);
     code = wr_call_enter(c, code, &all);
     if (!code)
         code = make_plan(c, &all, cut);
     if (code)
         return code;
-    if (c->in->wanted.active)
+    hear_lone(c, &all);
+    if (c->in->wanted.active) {
         run_plan(c);
+        note_owned(c);
+    }
     wr_call_stored(c); /* others may still be in the storage */
     code = wr_call_leave(c);
+    handle->reach = 0;
     clean_up(c);
     *count = wr_outcome_count(&c->outcome, c->a);
     return code || !c->a->whole ? code : wr_handle_demand_all(handle, c->outcome.stop);

@@ -46,6 +46,9 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
     in->unit = group->unit;
     in->origin = group->origin;
     in->align = wr_max(in->align, group->align);
+    in->owned = group->handle.owned && (direction == WR_WRITE || group->unsettled);
+    if (in->owned)
+        in->realms = WR_REALMS_PERSISTENT;
     in->disks = group->handle.storage->facts.disks;
     if (in->disks)
         in->stripe = group->handle.storage->facts.stripe;

@@ -16,6 +16,7 @@ typedef struct entry {
     int32_t aside;   /* 1: its storage is better left to the thread */
     int32_t dropped; /* 1: it has let go of shared memory since the last call */
     int32_t news;    /* 1: it has hints that all must agree on */
+    int32_t lone;    /* 1: it has stored what it wrote alone since the latest sync */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
@@ -89,6 +90,7 @@ static void say_entry(const wr_call *c, int code)
                  .kind = kind_of(c),
                  .dropped = group->kept.dropped,
                  .news = group->news,
+                 .lone = c->lone,
                  .room = room_of(group)};
     if (code) {
         weir_error details = *weir_error_last();
@@ -104,9 +106,9 @@ static void say_entry(const wr_call *c, int code)
         e->summary = wr_summary_of(a->file, a->begin, a->end);
         e->pattern_bytes = weir_pattern_footprint(a->file);
     }
-    if (group->handle.tunables.realms.which == WR_REALMS_STATIC &&
+    if ((group->handle.tunables.realms.which == WR_REALMS_STATIC || group->handle.owned) &&
         wr_storage_get_size(group->handle.storage, &e->file_size))
-        e->file_size = 0; /* then realms are even */
+        e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
     if (e->pattern_bytes <= BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
 }
@@ -146,6 +148,7 @@ static int hear_entries(wr_group *group, uint32_t epoch, wr_joint *all)
         all->room = wr_min(all->room, e->room);
         all->aside |= e->aside;
         all->news |= e->news;
+        all->lone |= e->lone;
     }
     return 0;
 }
@@ -164,13 +167,14 @@ static int join_nodes(const wr_call *c, int code, wr_joint *all)
     c->rounds.did->meetings += known ? 2 : 3;
     bool any = first && w->active;
     const int64_t kind = kind_of(c) + (int64_t)group->calls * KINDS;
-    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, KIND, NOT_KIND, LOW };
+    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, LONE, KIND, NOT_KIND, LOW };
     int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
                         [HI] = any ? -w->hi : INT64_MAX,
                         [SIZE] = -all->file_size,
                         [ROOM] = all->room,
                         [ASIDE] = -all->aside,
                         [NEWS] = -all->news,
+                        [LONE] = -all->lone,
                         [KIND] = kind,
                         [NOT_KIND] = -kind};
     int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
@@ -181,8 +185,11 @@ static int join_nodes(const wr_call *c, int code, wr_joint *all)
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
     if (!code && !known)
         code = wr_allreduce(t, group->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
-    *all = (wr_joint){
-        .file_size = -low[SIZE], .room = low[ROOM], .aside = -low[ASIDE], .news = -low[NEWS]};
+    *all = (wr_joint){.file_size = -low[SIZE],
+                      .room = low[ROOM],
+                      .aside = -low[ASIDE],
+                      .news = -low[NEWS],
+                      .lone = -low[LONE]};
     if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],
                                    .hi = -low[HI],

@@ -109,7 +109,7 @@ static void ask_stripe(wr_group *p, const wr_opening *how, agreed *a)
     wr_storage_facts *facts = &p->handle.storage->facts;
     bool many = how->members && how->members->count;
     if (many)
-        wr_storage_ask_system(how->members->member[0].path, facts);
+        wr_storage_ask_system(how->members->member[0].path, &p->handle.tunables, facts);
     if (!facts->disks && p->handle.tunables.storage.which != WR_STORAGE_MEM)
         facts->dealt =
             wr_system_stripe_ask(many ? how->members->member[0].path : how->path, facts->local);
@@ -145,11 +145,27 @@ static void go_without_locks(wr_group *p, bool writes)
     wr_range_go_without(p->handle.storage);
 }
 
+/* What follows from the kind of file system. */
+static void set_coherence(wr_group *p, int mode, bool weak)
+{
+    wr_handle *handle = &p->handle;
+    const wr_transport *t = handle->world->transport;
+    handle->weak = weak;
+    handle->owned = weak && t->nodes > 1 && mode & WEIR_WRITE;
+    handle->pushes = handle->owned && mode & WEIR_READ;
+    if (t->rank == 0)
+        wr_log_line(&handle->world->log, WR_LOG_INFO, "%s: file system %s: %s",
+                    handle->storage->path, handle->storage->facts.kind,
+                    !weak           ? "hosts see what others write"
+                    : handle->owned ? "weak, so every byte has one owner between syncs"
+                                    : "weak, so others see what is written after a sync");
+}
+
 /* [collective] All have it open, and all the same one: names may differ, files not. What plans and
  * locks depend on becomes the same on all ranks. */
 static int agree_on_file(weir_file *f, const wr_opening *how, int code)
 {
-    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, LOCKLESS, WORDS };
+    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, LOCKLESS, WEAK, WORDS };
     wr_group *p = &f->group;
     const int64_t number = code ? 0 : p->handle.storage->facts.identity;
     int64_t all[WORDS] = {[FILE_NUMBER] = number,
@@ -159,6 +175,9 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
     if (!code && p->handle.storage->facts.direct)
         all[ALIGNMENT] = p->handle.storage->facts.alignment;
     all[LOCKLESS] = !code && !can_lock(p, how);
+    all[WEAK] = !code && p->handle.storage->facts.weak;
+    if (all[WEAK]) /* a page that a host keeps has one owner */
+        all[ALIGNMENT] |= wr_page_bytes();
     int lost = wr_channel_reduce(&p->channel, WR_OR, WORDS, all);
     if (lost || all[FAILED])
         return lost ? lost : wr_channel_agree(&p->channel, code);
@@ -169,6 +188,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         go_without_locks(p, how->mode & WEIR_WRITE);
     while (p->align < all[ALIGNMENT]) /* powers of two */
         p->align *= 2;
+    set_coherence(p, how->mode, all[WEAK]);
     return 0;
 }
 
@@ -296,9 +316,34 @@ int wr_file_settle(weir_file *f)
     return code;
 }
 
-/* [collective] What aggregators keep gets into the file. */
+/* [collective] Whatever hosts have stored is seen by all. */
+static int refresh(weir_file *f)
+{
+    wr_handle *handle = &f->group.handle;
+    if (!handle->weak)
+        return 0;
+    f->group.unsettled = false;
+    return wr_channel_agree(&f->group.channel, wr_handle_sync(handle, WR_SYNC_REFRESH));
+}
+
+/* [collective] Whatever was written is stored, and seen by all. */
+static int sync_all(weir_file *f)
+{
+    wr_handle *handle = &f->group.handle;
+    int code = wr_write_behind_flush(handle);
+    weir_error error = *weir_error_last();
+    handle->lone = false;
+    int unsynced = wr_handle_sync(handle, WR_SYNC_STORE);
+    code = wr_channel_agree(&f->group.channel, code ? wr_error_raise(&error) : unsynced);
+    return code ? code : refresh(f);
+}
+
+/* [collective] What aggregators keep gets into the file, and what their hosts keep is seen by all.
+ */
 static int flush(weir_file *f)
 {
+    if (f->group.handle.weak)
+        return sync_all(f);
     if (!f->group.handle.tunables.write_behind.which)
         return 0;
     return wr_channel_agree(&f->group.channel, wr_write_behind_flush(&f->group.handle));
@@ -367,6 +412,8 @@ int weir_file_close(weir_file *file)
     wr_io_worker_stop(&file->group.handle);
     wr_lease_reaper_stop(&file->group.handle);
     int lost = wr_write_behind_flush(&file->group.handle);
+    if (!lost && file->group.handle.weak && file->mode & WEIR_WRITE) /* for who opens it next */
+        lost = wr_handle_sync(&file->group.handle, WR_SYNC_STORE);
     weir_error error = *weir_error_last();
     wr_channel_barrier(&file->group.channel, &waiter);
     wr_pointer_close(file);
@@ -472,6 +519,8 @@ int weir_file_get_size(weir_file *file, int64_t *size)
         return WEIR_ETRANSPORT;
     wr_transport_idle(file->group.handle.world->transport);
     int code = wr_write_behind_flush(&file->group.handle);
+    if (!code)
+        code = wr_handle_catch_up(&file->group.handle);
     return code ? code : wr_storage_get_size(file->group.handle.storage, size);
 }
 
@@ -498,6 +547,8 @@ static int resize_alone(wr_group *group, int64_t size, int (*how)(wr_storage *s,
         return code;
     pthread_mutex_lock(&group->handle.moving);
     code = how(group->handle.storage, size);
+    if (!code && group->handle.weak)
+        code = wr_storage_sync(group->handle.storage, WR_SYNC_STORE);
     pthread_mutex_unlock(&group->handle.moving);
     if (group->handle.atomic)
         wr_handle_unlock(&group->handle, 0, INT64_MAX);
@@ -514,7 +565,8 @@ static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64
         return code;
     if (file->group.handle.world->transport->rank == 0)
         code = resize_alone(&file->group, size, how);
-    return wr_channel_agree(&file->group.channel, code);
+    code = wr_channel_agree(&file->group.channel, code);
+    return code ? code : refresh(file);
 }
 
 int weir_file_set_size(weir_file *file, int64_t size)
@@ -566,15 +618,7 @@ int weir_file_get_atomic(const weir_file *file, int *atomic)
 
 int weir_file_sync(weir_file *file)
 {
-    if (wr_file_settle(file))
-        return WEIR_ETRANSPORT;
-    int code = wr_write_behind_flush(&file->group.handle);
-    weir_error error = *weir_error_last();
-    pthread_mutex_lock(&file->group.handle.moving);
-    int unsynced = wr_storage_sync(file->group.handle.storage);
-    pthread_mutex_unlock(&file->group.handle.moving);
-    code = code ? wr_error_raise(&error) : unsynced;
-    return wr_channel_agree(&file->group.channel, code);
+    return wr_file_settle(file) ? WEIR_ETRANSPORT : sync_all(file);
 }
 
 /* What the storage was opened with stays as long as it is open. */

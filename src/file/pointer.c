@@ -13,6 +13,7 @@
 #include "base/arith.h"
 #include "base/limit.h"
 #include "file/inside.h"
+#include "storage/systems.h"
 
 /* View v is in place v modulo their number. */
 typedef struct slot {
@@ -224,7 +225,11 @@ static int change_in_file(weir_file *f, change *c)
         return code;
     if (lock_bytes(f->pointer.file, F_WRLCK, 0, true))
         return wr_fail_system(errno, name, -1, "lock");
-    if (pread(f->pointer.file, &s, sizeof s, at) < 0)
+    const bool weak = f->group.handle.weak;
+    int stale = weak ? wr_system_refresh(f->pointer.file, true) : 0;
+    if (stale)
+        code = wr_fail_system(stale, name, -1, "refresh");
+    if (!code && pread(f->pointer.file, &s, sizeof s, at) < 0)
         code = wr_fail_system(errno, name, -1, "read");
     if (!code)
         code = apply(&s, c);
@@ -232,6 +237,8 @@ static int change_in_file(weir_file *f, change *c)
         code = wr_fail_system(EFBIG, name, -1, "write");
     if (!code && pwrite(f->pointer.file, &s, sizeof s, at) != sizeof s)
         code = wr_fail_system(errno, name, -1, "write");
+    if (!code && weak && fsync(f->pointer.file))
+        code = wr_fail_system(errno, name, -1, "sync");
     lock_bytes(f->pointer.file, F_UNLCK, 0, true);
     return code;
 }

@@ -70,6 +70,8 @@ int weir_file_set_realms(weir_file *file, int count, const weir_pattern *const *
     const uint64_t hash = code ? 0 : hash_of(&taken);
     if (!code)
         code = compare(&group->channel, hash);
+    if (!code && group->handle.weak) /* bytes change their owners */
+        code = weir_file_sync(file);
     if (code) {
         wr_custom_release(&taken);
         return code;

@@ -198,12 +198,12 @@ static uint64_t mix(uint64_t h, size_t count, const int64_t *values)
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
     const wr_moving *m = &in->moving;
-    const int64_t rest[] = {in->alone, in->known,  in->atomic,     in->sole,         in->aside,
-                            in->whole, in->frugal, in->cold,       in->leased,       in->task,
-                            in->form,  in->asked,  in->overlap,    in->may_keep,     in->room,
-                            in->limit, in->column, in->sieve_unit, in->sieve_buffer, in->direct,
-                            in->map,   m->beside,  m->thread,      m->multiple,      m->messages,
-                            m->handed, m->memory,  m->cached};
+    const int64_t rest[] = {in->alone,        in->known,   in->atomic, in->sole,   in->aside,
+                            in->whole,        in->frugal,  in->cold,   in->leased, in->task,
+                            in->weak,         in->owned,   in->form,   in->asked,  in->overlap,
+                            in->may_keep,     in->room,    in->limit,  in->column, in->sieve_unit,
+                            in->sieve_buffer, in->direct,  in->map,    m->beside,  m->thread,
+                            m->multiple,      m->messages, m->handed,  m->memory,  m->cached};
     uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
     h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;
@@ -376,6 +376,8 @@ static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
 {
     if (in->atomic && in->form != WR_BLOCKING)
         return WR_ATOMIC_BESIDE;
+    if (in->owned && in->wanted.active)
+        return WR_OWNED;
     if (in->collective == WR_SWITCH_ALWAYS)
         return WR_TUNED_ALWAYS;
     if (in->collective == WR_SWITCH_NEVER)
@@ -393,6 +395,7 @@ static const struct {
     bool together;
     const char *text;
 } reasons[] = {
+    [WR_OWNED] = {true, "the file system is weak, and every byte has one owner"},
     [WR_TUNED_ALWAYS] = {true, "collective=always"},
     [WR_TUNED_NEVER] = {false, "collective=never"},
     [WR_NOTHING_WANTED] = {false, "nothing is wanted"},

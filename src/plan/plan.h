@@ -110,6 +110,8 @@ typedef struct wr_plan_input {
     bool known;  /* the call itself tells what all ranks want */
     bool atomic; /* accesses are as if one came after the other */
     bool sole;   /* nobody else has the file open */
+    bool weak;   /* hosts may see old data: nobody reads to write back, so nobody locks for that */
+    bool owned;  /* and so all that is accessed together is by those who have it for good */
     bool aside;  /* some rank would leave the storage to its thread */
     bool whole;  /* an array is read, whose file seldom shrinks meanwhile */
     bool frugal; /* mapped pages would count as memory */
@@ -148,6 +150,7 @@ void wr_plan_input_plain(wr_plan_input *in, enum wr_direction direction);
 
 /* Why together or alone. */
 enum wr_reason {
+    WR_OWNED,
     WR_TUNED_ALWAYS,
     WR_TUNED_NEVER,
     WR_NOTHING_WANTED,

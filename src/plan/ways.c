@@ -81,7 +81,7 @@ bool wr_plan_must_look(const wr_plan_input *in)
  * could not lock a window is not the only one, whatever was promised. */
 static enum wr_hold hold_of_list(const wr_plan_input *in, bool first)
 {
-    if (in->direction == WR_READ || in->atomic || (in->sole && first))
+    if (in->direction == WR_READ || in->atomic || in->weak || (in->sole && first))
         return WR_HOLD_NOTHING;
     return in->leased && !in->task && in->wanted.bytes <= WR_LEASE_BYTES ? WR_HOLD_LEASE
                                                                          : WR_HOLD_RANGE;
@@ -89,7 +89,7 @@ static enum wr_hold hold_of_list(const wr_plan_input *in, bool first)
 
 static enum wr_hold hold_of_windows(const wr_plan_input *in)
 {
-    if (in->direction == WR_READ || in->atomic)
+    if (in->direction == WR_READ || in->atomic || (in->weak && !in->sole))
         return WR_HOLD_NOTHING;
     return in->sole ? WR_HOLD_HOLES : WR_HOLD_WINDOWS;
 }
@@ -205,7 +205,8 @@ static bool is_handed(const wr_plan_input *in, const wr_plan *plan)
 void wr_ways_together(const wr_plan_input *in, wr_plan *plan)
 {
     const bool busy = plan->collective && in->wanted.active;
-    const bool locks = in->direction == WR_WRITE && !in->sole && !in->atomic && !in->write_behind;
+    const bool locks =
+        in->direction == WR_WRITE && !in->sole && !in->atomic && !in->weak && !in->write_behind;
     if (plan->exchange == WR_EXCHANGE_SHM)
         limit_window(in, plan);
     plan->aside = goes_aside(in, plan);

@@ -19,7 +19,7 @@ wr_transfer *wr_posix_reap(wr_storage *s, bool wait);
 /* What a wrapper that changes only transfers does otherwise: it asks s->inner. */
 int wr_inner_get_size(wr_storage *s, int64_t *size);
 int wr_inner_set_size(wr_storage *s, int64_t size);
-int wr_inner_sync(wr_storage *s);
+int wr_inner_sync(wr_storage *s, enum wr_sync how);
 int wr_inner_lock(wr_storage *s, int kind, int64_t lo, int64_t hi);
 
 /* A file in this process's memory vanishes once no storage has it open. ENOENT if there is none. */

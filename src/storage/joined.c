@@ -81,10 +81,10 @@ static int set_size(wr_storage *s, int64_t size)
     return WEIR_EUNSUPPORTED;
 }
 
-static int sync(wr_storage *s)
+static int sync(wr_storage *s, enum wr_sync how)
 {
     state *p = s->state;
-    return wr_member_files_sync(&p->files);
+    return wr_member_files_sync(&p->files, how);
 }
 
 /* Of the members from `first` on and before the one that could not be had. */

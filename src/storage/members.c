@@ -236,24 +236,24 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
     return code;
 }
 
-static int sync_one(wr_member_files *all, wr_member_file *m)
+static int sync_one(wr_member_files *all, wr_member_file *m, enum wr_sync how)
 {
     if (!m->unsynced && !is_open(all, m))
         return 0;
     int code = wr_member_files_hold(all, m);
     if (code)
         return code;
-    code = m->storage->ops->sync(m->storage);
+    code = m->storage->ops->sync(m->storage, how);
     wr_member_files_let_go(all, m);
     m->unsynced = code;
     return code;
 }
 
-int wr_member_files_sync(wr_member_files *all)
+int wr_member_files_sync(wr_member_files *all, enum wr_sync how)
 {
     weir_error first = {0};
     for (int64_t i = 0; i < all->count; i++)
-        if (sync_one(all, &all->member[i]) && !first.code)
+        if (sync_one(all, &all->member[i], how) && !first.code)
             first = *weir_error_last();
     pthread_mutex_lock(&all->mutex);
     if (!first.code)

@@ -58,6 +58,6 @@ int wr_member_files_lock(wr_member_files *all, const struct wr_range_table *rang
                          wr_member_file *m, int kind, int64_t lo, int64_t hi);
 
 /* Those that are open, and those that were written since the latest sync. */
-int wr_member_files_sync(wr_member_files *all);
+int wr_member_files_sync(wr_member_files *all, enum wr_sync how);
 
 #endif

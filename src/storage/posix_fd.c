@@ -7,61 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/arith.h"
 #include "base/limit.h"
 #include "storage/folder.h"
 #include "storage/lock.h"
+#include "storage/systems.h"
 
 enum { LONGEST = 1 << 30 }; /* below what the kernel moves at once */
 
-/* File systems that other machines write to as well, by statfs's f_type. */
-static const uint32_t networks[] = {
-    0x6969,     /* NFS */
-    0x0BD00BD0, /* Lustre */
-    0x47504653, /* GPFS */
-    0xFF534D42, /* CIFS */
-    0xFE534D42, /* SMB2 */
-    0x0000517B, /* SMB */
-    0x65735546, /* FUSE */
-    0x00C36400, /* Ceph */
-    0x19830326, /* BeeGFS */
-    0x20030528, /* OrangeFS */
-    0xAAD7AAEA, /* PanFS */
-    0x5346414F, /* AFS */
-    0x01021997, /* 9P */
-    0x01161970, /* GFS2 */
-    0x7461636F, /* OCFS2 */
-};
-
-static void describe_system(const struct statfs *system, int64_t device, wr_storage_facts *facts)
+static void ask_system(int fd, const wr_tunables *tunables, wr_storage_facts *facts)
 {
-    uint32_t id[2];
-    memcpy(id, &system->f_fsid, sizeof id);
-    const uint64_t number = id[0] || id[1] ? (uint64_t)id[0] << 32 | id[1] : (uint64_t)device;
-    facts->system = (int64_t)(number * 31 + (uint32_t)system->f_type);
-    facts->local = true;
-    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
-        facts->local = facts->local && (uint32_t)system->f_type != networks[i];
+    const wr_system *system = wr_system_of(fd, &facts->system);
+    facts->kind = system->name;
+    facts->local = system->coherence == WR_OWN;
+    facts->weak = tunables->coherence.which == WR_COHERENCE_AUTO
+                      ? system->coherence == WR_WEAK
+                      : tunables->coherence.which == WR_COHERENCE_WEAK;
 }
 
-static void ask_system(int fd, int64_t device, wr_storage_facts *facts)
-{
-    struct statfs system;
-    facts->local = false;
-    facts->system = 0;
-    if (!fstatfs(fd, &system))
-        describe_system(&system, device, facts);
-}
-
-void wr_storage_ask_system(const char *path, wr_storage_facts *facts)
+void wr_storage_ask_system(const char *path, const wr_tunables *tunables, wr_storage_facts *facts)
 {
     int fd = open(path, O_PATH | O_CLOEXEC);
-    struct stat status;
-    if (fd >= 0 && !fstat(fd, &status))
-        ask_system(fd, (int64_t)status.st_dev, facts);
+    if (fd >= 0)
+        ask_system(fd, tunables, facts);
     if (fd >= 0)
         close(fd);
 }
@@ -154,6 +124,26 @@ static void open_direct(wr_storage *s, wr_fd *f, int flags)
     s->facts.alignment = f->align;
 }
 
+/* The file that has the name by now, and its newest state; also where it was created just now, as
+ * a descriptor that creates may be one that caches where others do not. 0 or an errno, and then
+ * nothing is open. */
+static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
+{
+    int wrong = 0;
+    wr_system_list(f->buffered);
+    int fd = open_origin(s->origin, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+    if (fd >= 0) {
+        close(f->buffered);
+        f->buffered = fd;
+        wrong = check_kind(fd, status);
+    }
+    if (!wrong)
+        wrong = wr_system_refresh(f->buffered, f->writable);
+    if (wrong)
+        wr_fd_close(f);
+    return wrong;
+}
+
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
 {
     *f = (wr_fd){.direct = -1,
@@ -171,7 +161,11 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
     }
     s->facts.alignment = 1;
     s->facts.direct = false;
-    ask_system(f->buffered, (int64_t)status.st_dev, &s->facts);
+    ask_system(f->buffered, s->tunables, &s->facts);
+    if (s->facts.weak)
+        wrong = open_newest(s, f, path, system_flags(flags), &status);
+    if (wrong)
+        return wr_fail_system(wrong, s->path, -1, "open");
     s->facts.identity = (int64_t)status.st_ino;
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
@@ -218,14 +212,16 @@ int wr_fd_set_size(wr_storage *s, int64_t size)
     return wrong ? wr_fail_system(errno, s->path, size, "set the size") : 0;
 }
 
-int wr_fd_sync(wr_storage *s)
+int wr_fd_sync(wr_storage *s, enum wr_sync how)
 {
     const wr_fd *f = s->state;
-    int wrong;
-    do
-        wrong = fsync(f->buffered);
-    while (wrong && errno == EINTR);
-    return wrong ? wr_fail_system(errno, s->path, -1, "sync") : 0;
+    int wrong = 0;
+    if (how == WR_SYNC_REFRESH && s->facts.weak)
+        wrong = wr_system_refresh(f->buffered, f->writable);
+    else
+        while (fsync(f->buffered) && (wrong = errno) == EINTR)
+            wrong = 0;
+    return wrong ? wr_fail_system(wrong, s->path, -1, "sync") : 0;
 }
 
 /* Behind all data: a byte that says that somebody waits at the lease barrier, then one for each

@@ -36,7 +36,7 @@ int wr_fd_close(wr_fd *f);
 
 int wr_fd_get_size(wr_storage *s, int64_t *size);
 int wr_fd_set_size(wr_storage *s, int64_t size);
-int wr_fd_sync(wr_storage *s);
+int wr_fd_sync(wr_storage *s, enum wr_sync how);
 int wr_fd_lock(wr_storage *s, int kind, int64_t lo, int64_t hi);
 
 enum { WR_IOVS = 1024, WR_BOUNCE = WR_PART };

@@ -310,7 +310,7 @@ int wr_storage_preallocate(wr_storage *s, int64_t size)
     return code || now >= size ? code : wr_storage_set_size(s, size);
 }
 
-int wr_storage_sync(wr_storage *s)
+int wr_storage_sync(wr_storage *s, enum wr_sync how)
 {
-    return s->ops->sync(s);
+    return s->ops->sync(s, how);
 }

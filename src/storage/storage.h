@@ -59,6 +59,8 @@ typedef struct wr_storage_facts {
     int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
     bool direct;       /* file accessed past the page cache where aligned */
     bool local;        /* the file system is this machine's alone */
+    bool weak;         /* hosts may see old data, sizes and names until they sync (systems.h) */
+    const char *kind;  /* of file system */
     int64_t system;    /* tells the file system from others; 0: not known */
     /* of a striped file; otherwise 0 */
     int64_t disks, stripe;  /* files that hold it, bytes dealt to each at a time */
@@ -72,6 +74,11 @@ enum wr_open_flags {
     WR_OPEN_CREATE = 4,
     WR_OPEN_EXCLUSIVE = 8, /* with CREATE: must not exist */
     WR_OPEN_TRUNCATE = 16
+};
+
+enum wr_sync {
+    WR_SYNC_STORE,  /* what was written is on stable storage, metadata included */
+    WR_SYNC_REFRESH /* likewise, and what others have stored is seen from now on */
 };
 
 /* Transfers, first in, first out; zeroed is empty (parts.h). */
@@ -96,7 +103,7 @@ typedef struct wr_storage_ops {
     wr_transfer *(*reap)(wr_storage *s, bool wait);
     int (*get_size)(wr_storage *s, int64_t *size);
     int (*set_size)(wr_storage *s, int64_t size);
-    int (*sync)(wr_storage *s);
+    int (*sync)(wr_storage *s, enum wr_sync how);
     /* Tries to lock, or unlocks, the range between processes (enum wr_lock_kind): 0, or 1 if
      * another holds it, or a negative code; what it has locked then is the caller's to unlock. Any
      * thread may call it, one at a time. */
@@ -170,8 +177,8 @@ extern const wr_storage_ops *const wr_storage_backends[];
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
 
-/* Sets `local` and `system` of the file system that holds `path`. */
-void wr_storage_ask_system(const char *path, wr_storage_facts *facts);
+/* Sets what facts tell of the file system that holds `path`. */
+void wr_storage_ask_system(const char *path, const wr_tunables *tunables, wr_storage_facts *facts);
 
 /* Removes a file by its name, a striped one with all its parts (stripes.h). */
 int wr_storage_remove(const char *path);
@@ -206,7 +213,6 @@ int wr_storage_set_size(wr_storage *s, int64_t size);
 /* Space for the first `size` bytes; the file is at least as long afterwards. */
 int wr_storage_preallocate(wr_storage *s, int64_t size);
 
-/* To stable storage, metadata included. */
-int wr_storage_sync(wr_storage *s);
+int wr_storage_sync(wr_storage *s, enum wr_sync how);
 
 #endif

@@ -44,12 +44,12 @@ static int set_size(wr_storage *s, int64_t size)
     return code;
 }
 
-static int sync_parts(wr_storage *s)
+static int sync_parts(wr_storage *s, enum wr_sync how)
 {
     const state *p = s->state;
     weir_error first = {0};
     for (int64_t i = 0; i < p->stripes.count; i++)
-        if (wr_storage_sync(p->part[i]) && !first.code)
+        if (wr_storage_sync(p->part[i], how) && !first.code)
             first = *weir_error_last();
     return first.code ? wr_error_raise(&first) : 0;
 }

@@ -169,7 +169,7 @@ static void run_case(void *user, const int *choice)
     for (int64_t i = 0, steps = test_cases(STEPS, 4 * STEPS); i < steps; i++) {
         step(&m);
         if (rng_chance(m.r, 5))
-            CHECK_EQUAL(wr_storage_sync(m.file.storage), 0);
+            CHECK_EQUAL(wr_storage_sync(m.file.storage, WR_SYNC_STORE), 0);
     }
     check_end(&m);
     close_well(&m.file);

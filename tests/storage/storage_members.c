@@ -113,7 +113,7 @@ static void test_missing(const char *hints)
         t = run(&o, direction, 2 * BYTES, BYTES);
         CHECK_EQUAL(wr_transfer_check(o.storage, &t), 0);
     }
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     CHECK_EQUAL(wr_range_try(o.storage, WR_LOCK_EXCLUSIVE, 0, 3 * BYTES), WEIR_ENOENT);
     CHECK(!strcmp(weir_error_last()->file, set.path[1]));
     opened other;
@@ -132,7 +132,7 @@ static void test_never_opened(void)
     set_open(&o, &set, READ_WRITE, "storage=posix");
     wr_transfer t = run(&o, WR_WRITE, 0, 2 * BYTES);
     CHECK_EQUAL(wr_transfer_check(o.storage, &t), 0);
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     CHECK_EQUAL(wr_range_try(o.storage, WR_LOCK_EXCLUSIVE, 0, INT64_MAX), 0);
     close_well(&o);
     set.members.count--;
@@ -205,10 +205,10 @@ static void test_many(void)
     CHECK_EQUAL(t.done, set.size);
     CHECK_EQUAL(count_descriptors(), before + WR_MEMBERS_OPEN);
     syncs = 0;
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     CHECK_EQUAL(syncs, SET_MOST);
     CHECK_EQUAL(count_descriptors(), before + WR_MEMBERS_OPEN);
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     CHECK(syncs <= SET_MOST + WR_MEMBERS_OPEN);
     close_well(&o);
     CHECK_EQUAL(count_descriptors(), before);
@@ -243,11 +243,11 @@ static void test_close_error(void)
     make_set("storage=posix", WR_MEMBERS_OPEN + 1);
     set_open(&o, &set, READ_WRITE, "storage=posix");
     wr_transfer t = run(&o, WR_WRITE, 0, WR_MEMBERS_OPEN * BYTES);
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     failing_closes = 1;
     t = run(&o, WR_WRITE, WR_MEMBERS_OPEN * BYTES, BYTES);
     CHECK_EQUAL(wr_transfer_check(o.storage, &t), 0);
-    CHECK_FAILS(wr_storage_sync(o.storage), WEIR_ENOSPC, "close");
+    CHECK_FAILS(wr_storage_sync(o.storage, WR_SYNC_STORE), WEIR_ENOSPC, "close");
     CHECK(!strcmp(weir_error_last()->file, set.path[0]));
     CHECK_FAILS(wr_storage_close(o.storage), WEIR_ENOSPC, "close");
     set_forget(&set);

@@ -209,7 +209,7 @@ static void run_case(void *user, const int *choice)
         else
             step_transfers(&m);
         if (rng_chance(m.r, 5))
-            CHECK_EQUAL(wr_storage_sync(m.file.storage), 0);
+            CHECK_EQUAL(wr_storage_sync(m.file.storage, WR_SYNC_STORE), 0);
     }
     int64_t got;
     CHECK_EQUAL(wr_storage_get_size(m.file.storage, &got), 0);

@@ -120,7 +120,7 @@ static void test_layout(void)
         for (int64_t k = 0; k < got; k++)
             CHECK(back[k] == bytes[(k / BLOCK * DISKS + i) * BLOCK + k % BLOCK]);
     }
-    CHECK_EQUAL(wr_storage_sync(o.storage), 0);
+    CHECK_EQUAL(wr_storage_sync(o.storage, WR_SYNC_STORE), 0);
     close_well(&o);
     CHECK(!rename(name, "other"));
     CHECK_EQUAL(get_file("other", "storage=auto", back, sizeof back), 1050);

@@ -1,0 +1,34 @@
+/* What kind of file system holds a file: one whose state all hosts see at once, or one whose hosts
+ * keep copies of their own (docs/coherence.md). */
+#ifndef WR_STORAGE_SYSTEMS_H
+#define WR_STORAGE_SYSTEMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wr_coherence {
+    WR_WEAK,   /* hosts may see old data, sizes and names; also what is not known */
+    WR_SHARED, /* several hosts have it, and all see the newest state */
+    WR_OWN,    /* it is this machine's alone */
+};
+
+typedef struct wr_system {
+    uint32_t type; /* statfs's f_type */
+    const char *name;
+    enum wr_coherence coherence;
+} wr_system;
+
+/* The file system of an open file; of an overlay, the one that takes what is written. Never NULL:
+ * one that is not in the table is "unknown", and weak. *number tells it from others, 0: not known.
+ */
+const wr_system *wr_system_of(int fd, int64_t *number);
+
+/* Names in the folder of an open file are as they are by now on the file system; also, on those
+ * that keep small files whole, their contents. Nothing if the folder cannot be read. */
+void wr_system_list(int fd);
+
+/* What this host has written to the file is with the file system, and what it has cached of it,
+ * data, size and mappings, is not used any more. 0 or an errno. */
+int wr_system_refresh(int fd, bool writable);
+
+#endif
