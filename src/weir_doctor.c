@@ -135,7 +135,12 @@ static int say_storage(report *r, const wr_world *w, const char *folder)
     plain.storage.which = WR_STORAGE_AUTO;
     plain.direct.which = WR_SWITCH_NEVER;
     wr_storage_measure(folder, &plain, &w->log, &buffered);
-    say(r, "folder     %s, %s\n", folder, buffered.local ? "of this machine" : "on a network");
+    say(r, "folder     %s, %s, %s\n", folder, facts.kind,
+        facts.local ? "of this machine" : "on a network");
+    say(r, "coherence  %s\n",
+        facts.weak ? "weak: hosts see what others write after a sync; until then collective calls "
+                     "give\n           every byte one owner, and nobody reads to write back"
+                   : "strong: all hosts see at once what one has written");
     say(r, "io_uring   %s\n", uring ? "yes" : "no: refused by the kernel, or not built in");
     say(r, "O_DIRECT   %s", can_direct ? "yes" : "no\n");
     if (can_direct)
