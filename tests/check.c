@@ -22,6 +22,9 @@ static uint64_t current_seed;
 
 static void stop(void)
 {
+    const weir_error *e = weir_error_last();
+    if (e->code)
+        fprintf(stderr, "  the last error: %s\n", e->text);
     if (current_case >= 0)
         fprintf(stderr, "  in case %lld of seed %llu\n", (long long)current_case,
                 (unsigned long long)current_seed);
@@ -109,6 +112,11 @@ uint64_t test_seed(void)
 bool test_long(void)
 {
     return getenv("WEIR_TEST_LONG") != NULL;
+}
+
+bool test_weak(void)
+{
+    return getenv("WEIR_TEST_WEAK") != NULL;
 }
 
 int64_t test_cases(int64_t sample, int64_t all)

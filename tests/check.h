@@ -40,6 +40,10 @@ uint64_t test_seed(void);
 int64_t test_cases(int64_t sample, int64_t all);
 bool test_long(void);
 
+/* Whether a host may not see what another one wrote by itself until both sync: WEIR_TEST_WEAK. Then
+ * tests do so, and look at files by opening them through the library. */
+bool test_weak(void);
+
 /* Calls `visit` with combinations of levels[i] choices for each of `factors` (at most 16) factors:
  * so many that every two choices of two factors meet at least once, or all of them under
  * WEIR_TEST_LONG. */

@@ -170,6 +170,12 @@ static weir_array *enter(array_scene *s, wr_world *w)
     return a;
 }
 
+static void sync_if_weak(weir_array *a)
+{
+    if (test_weak())
+        CHECK(!weir_array_sync(a));
+}
+
 void array_scene_run(array_scene *s, wr_world *w)
 {
     weir_request *pending[ARRAY_CALLS] = {0};
@@ -181,6 +187,7 @@ void array_scene_run(array_scene *s, wr_world *w)
         if (!k->together) { /* it does not queue behind others */
             wait_for(s, rank, i, pending);
             CHECK(!wr_agree(w->transport, 0, 0));
+            sync_if_weak(a);
         }
         if (k->form == WR_BLOCKING)
             p->code = run_blocking(a, k, p);
@@ -190,6 +197,8 @@ void array_scene_run(array_scene *s, wr_world *w)
             wait_for(s, rank, i + 1, pending);
             CHECK(!wr_agree(w->transport, 0, 0));
         }
+        if (!k->together)
+            sync_if_weak(a);
     }
     CHECK(!weir_array_close(a));
     wait_for(s, rank, s->calls, pending);

@@ -32,16 +32,26 @@ static void move_flag(const player *p, int64_t place, bool raise, char *flag)
     weir_pattern_free(memory);
 }
 
+/* [collective in the party] */
+static void sync_if_weak(const player *p)
+{
+    if (test_weak())
+        CHECK(!weir_file_sync(p->f));
+}
+
+/* [collective in the party] */
 static void raise_flag(const player *p, int64_t place)
 {
     char one = 1;
     move_flag(p, place, true, &one);
+    sync_if_weak(p);
 }
 
 /* [collective in the party] */
 static bool flag_is_up(const player *p, int64_t place)
 {
     char flag = 0;
+    sync_if_weak(p);
     move_flag(p, place, false, &flag);
     int64_t up = flag;
     CHECK(!wr_allreduce(p->t, 0, WR_MAX, 1, &up));

@@ -227,7 +227,7 @@ void scene_run(scene *s, wr_world *w)
             finish(&s->calls[k], &s->calls[k].part[rank], &pending[k]);
         if (!c->together)
             CHECK(!wr_agree(w->transport, 0, 0));
-        if (!c->together && s->behind)
+        if (!c->together && (s->behind || test_weak()))
             CHECK(!weir_file_sync(f));
         if (c->form == WR_BLOCKING)
             p->code = run_blocking(f, c, p);
@@ -239,6 +239,8 @@ void scene_run(scene *s, wr_world *w)
             finish(c, p, &pending[i]);
             CHECK(!wr_agree(w->transport, 0, 0));
         }
+        if (!c->together && test_weak())
+            CHECK(!weir_file_sync(f));
     }
     for (int k = 0; k < CALLS; k++)
         finish(&s->calls[k], &s->calls[k].part[rank], &pending[k]);

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include "engine/behind_model.h"
+#include "mpi/open_and_read.h"
 #include "transport/mpi_transport.h"
 
 static int64_t get(const behind_play *p, char *bytes, int64_t count)
 {
+    if (test_weak())
+        return open_and_read(p->path, NULL, bytes, count);
     int fd = open(p->path, O_RDONLY);
     CHECK(fd >= 0);
     int64_t got = read(fd, bytes, (size_t)count);

@@ -7,9 +7,22 @@
 
 #include "engine/scene.h"
 #include "engine/short_memory.h"
+#include "mpi/open_and_read.h"
 #include "transport/mpi_transport.h"
 
 static int rank, ranks;
+
+static void check_file(const scene *s)
+{
+    static char bytes[FILE_BYTES + 1];
+    char hints[200];
+    snprintf(hints, sizeof hints, "storage=%s", s->storage);
+    if (test_weak()) {
+        CHECK_EQUAL(open_and_read(s->path, hints, bytes, sizeof bytes), s->size);
+        CHECK(!memcmp(bytes, s->file, (size_t)s->size));
+    } else if (rank == 0)
+        scene_check_file(s);
+}
 
 static void run_with(scene *s, int64_t ranks_per_node, bool shares, uint64_t seed, int64_t cases)
 {
@@ -32,10 +45,10 @@ static void run_with(scene *s, int64_t ranks_per_node, bool shares, uint64_t see
         short_memory_set(r.state, s->short_of, INT64_MAX);
         scene_run(s, w);
         scene_check_rank(s, rank);
-        if (rank == 0) {
-            scene_check_file(s);
+        check_file(s);
+        CHECK(!wr_agree(w->transport, 0, 0));
+        if (rank == 0)
             CHECK(!wr_storage_remove(s->path));
-        }
         for (int k = 0; k < ranks; k++)
             for (int c = 0; k != rank && c < CALLS; c++) {
                 modelled_free(&s->calls[c].part[k].where);
