@@ -1,12 +1,12 @@
 #!/bin/sh
 # All ranks of one host are killed in the middle of collective writes: the others end in time, what
 # was in the file's place is as it was, and nothing but the unfinished array is left; for tools/cluster
-# --script. usage: killed_host.sh COLLECTIVE
+# --script. usage: killed_host.sh COLLECTIVE_WRITER
 set -u
-collective=$1
+writer=$1
 cd "$CLUSTER_SHARED" || exit
 fail() { echo "killed_host: $1"; exit 1; }
-run() { $CLUSTER_RUN "$collective" "$@"; }
+run() { $CLUSTER_RUN "$writer" "$@"; }
 # soon SECONDS COMPLAINT COMMAND...
 soon() {
     tries=$(($1 * 20)) wanted=$2

@@ -1,10 +1,10 @@
-/* Collective writes in the folder that a cluster shares. usage: collective WHAT FILE [FOLDER]
+/* Collective writes in what a cluster shares. usage: collective_writer WHAT FILE [FOLDER]
  *   make    a new array
  *   check   that it is still as made, and that all can write the file beside it
  *   array   writes a new array in its place, again and again
  *   door    by MPI-IO the file beside it, with holes, again and again
  *   large   that file, which is larger than all shared memory, by few aggregators and by many
- * What goes on for ever says in FOLDER when it is under way: a file HOST-RANK with the process id. */
+ * What never ends says in FOLDER that it is under way: a file HOST-RANK with its process id. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
