@@ -164,7 +164,7 @@ def main():
     own = {path: f"{build}:1" for build, paths in headers.items() for path, library in paths.items()
            if library}
     headers = {path: f"{build}:1" for build, paths in headers.items() for path in paths}
-    ours = [str(ROOT), tempfile.gettempdir(), "/tmp", "/proc/self", *args.deps]
+    ours = [str(ROOT), tempfile.gettempdir(), "/tmp", "/proc/self", "/run/cluster", *args.deps]
     ours = tuple(os.path.abspath(folder) + "/" for folder in ours)
 
     findings += check(tools, ours, packages.closure({*packages.always, *GIVEN, *listed}), "runs")
