@@ -167,6 +167,8 @@ static void run_plan(wr_call *c)
         wr_call_fail(c, code, c->plan->lo);
         return;
     }
+    if (c->plan->hold_all && c->group->handle.weak)
+        wr_call_fail(c, wr_handle_sync(&c->group->handle, WR_SYNC_REFRESH), c->plan->lo);
     find_rings(c);
     c->exchange = &wr_exchanges[c->plan->exchange];
     if (c->plan->exchange != WR_EXCHANGE_SHM)
@@ -255,14 +257,12 @@ static void clean_up(wr_call *c)
 }
 
 /* What this rank has written alone is with the file system before it enters, so that owners can
- * see it. In atomic mode others may have written, too. */
+ * see it. */
 static int tell_lone(wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
     c->lone = atomic_exchange(&handle->lone, false);
-    int code = c->lone ? wr_handle_sync(handle, WR_SYNC_STORE) : 0;
-    c->lone |= handle->atomic;
-    return code;
+    return c->lone ? wr_handle_sync(handle, WR_SYNC_STORE) : 0;
 }
 
 /* Owners look at the file anew if somebody else has written it. */
@@ -274,18 +274,17 @@ static void hear_lone(wr_call *c, const wr_joint *all)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_REFRESH), c->plan->lo);
 }
 
-/* What owners have written is theirs to be seen until the next sync; who reads it alone must find
- * it. */
-static void note_owned(wr_call *c)
+/* Only owners see what they have written, until the next sync; but who may read it alone, or by
+ * another handle in atomic mode, must find it. */
+static void store_owned(wr_call *c)
 {
     wr_group *group = c->group;
     wr_handle *handle = &group->handle;
-    if (!c->in->owned || c->a->direction == WR_READ)
+    if (!handle->weak || c->a->direction == WR_READ)
         return;
     if (c->mine >= 0 && (handle->pushes || handle->atomic) && !c->in->write_behind)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_STORE), c->plan->lo);
-    handle->aged = true;
-    group->unsettled = true;
+    handle->aged = group->unsettled = c->in->owned;
 }
 
 static int run_call(wr_call *c, int code, int64_t *count)
@@ -307,7 +306,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
     hear_lone(c, &all);
     if (c->in->wanted.active) {
         run_plan(c);
-        note_owned(c);
+        store_owned(c);
     }
     wr_call_stored(c); /* others may still be in the storage */
     code = wr_call_leave(c);

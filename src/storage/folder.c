@@ -15,6 +15,7 @@
 #include "base/limit.h"
 #include "base/memory.h"
 #include "storage/paths.h"
+#include "storage/systems.h"
 
 /* Below what the kernel moves at once. */
 enum { LONGEST = 1 << 30 };
@@ -373,10 +374,27 @@ int wr_folder_sync_file(const wr_folder *in, const char *name)
     return error ? fail(in, name, error, "sync") : 0;
 }
 
-/* A pipe must not keep us. */
+/* What has the name by now, and its newest state, also where hosts cache. A pipe must not keep us.
+ */
+static int open_newest(const wr_folder *in, const char *name)
+{
+    int64_t number;
+    int fd = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0 || wr_system_of(fd, &number)->coherence != WR_WEAK)
+        return fd;
+    wr_system_list(fd);
+    int again = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
+    if (again >= 0) {
+        close(fd);
+        fd = again;
+    }
+    wr_system_refresh(fd, false); /* if it fails, reading will */
+    return fd;
+}
+
 static int open_regular(const wr_folder *in, const char *name, struct stat *status, int *fd)
 {
-    *fd = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
+    *fd = open_newest(in, name);
     if (*fd < 0)
         return fail(in, name, errno, "open");
     int code = fstat(*fd, status) ? fail(in, name, errno, "look at") : 0;

@@ -138,7 +138,7 @@ static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, str
         wrong = check_kind(fd, status);
     }
     if (!wrong)
-        wrong = wr_system_refresh(f->buffered, f->writable);
+        wrong = wr_system_refresh(f->buffered, false); /* leaves its times as they are */
     if (wrong)
         wr_fd_close(f);
     return wrong;
