@@ -25,7 +25,7 @@ enum { SMALL = 4 << 10, LEAST_CALLS = 16, LARGE = 256 << 10, LEAST_LARGE = 1 << 
 
 wr_storage_facts wr_storage_default_facts(void)
 {
-    wr_storage_facts facts = {.alignment = 1, .local = true, .kind = "unknown"};
+    wr_storage_facts facts = {.alignment = 1, .local = true, .kind = "unknown", .descriptor = -1};
     memcpy(facts.cost, wr_built_in_prices[WR_IN_CACHE].price, sizeof facts.cost);
     return facts;
 }

@@ -11,6 +11,7 @@
 #include "base/arith.h"
 #include "storage/backends.h"
 #include "storage/lock.h"
+#include "storage/posix_fd.h"
 
 /* What of a path is to be found in the folder; all of it if it leads elsewhere. */
 static const char *name_in(const char *folder, const char *path)
@@ -31,6 +32,7 @@ static int open_folder(wr_member_files *all, const char *folder, wr_storage_fact
     if (all->folder < 0 || fstat(all->folder, &status))
         return wr_fail_system(errno, folder, -1, "open");
     facts->identity = (int64_t)status.st_ino;
+    facts->mark = wr_mark_of(&status);
     return 0;
 }
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/arith.h"
-#include "base/limit.h"
 #include "storage/folder.h"
 #include "storage/lock.h"
 #include "storage/systems.h"
@@ -88,12 +88,66 @@ static int open_again(int file, int flags)
     return -1;
 }
 
-static int open_origin(const wr_origin *origin, const char *path, int flags)
+enum { TWIN_PATH = 64 };
+
+static bool name_twin(const wr_twin *twin, char name[TWIN_PATH])
 {
+    if (!twin || twin->descriptor < 0)
+        return false;
+    snprintf(name, TWIN_PATH, "/proc/%lld/fd/%d", (long long)twin->process, twin->descriptor);
+    return true;
+}
+
+static bool is_marked(const struct stat *status, const wr_file_mark *mark)
+{
+    return (int64_t)status->st_dev == mark->device && (int64_t)status->st_ino == mark->number;
+}
+
+/* -1 where there is none of it, as for processes of other users or containers. */
+static int open_twin(const wr_twin *twin, int flags)
+{
+    char name[TWIN_PATH];
+    struct stat status;
+    int fd = name_twin(twin, name) ? open_at_once(AT_FDCWD, name, flags) : -1;
+    if (fd < 0 || (!fstat(fd, &status) && is_marked(&status, &twin->mark)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+bool wr_twin_size(const wr_twin *twin, int64_t *size)
+{
+    char name[TWIN_PATH];
+    struct statx facts;
+    if (!name_twin(twin, name) ||
+        statx(AT_FDCWD, name, AT_STATX_FORCE_SYNC, STATX_TYPE | STATX_SIZE | STATX_INO, &facts) ||
+        !S_ISREG(facts.stx_mode) || (int64_t)facts.stx_ino != twin->mark.number ||
+        (int64_t)makedev(facts.stx_dev_major, facts.stx_dev_minor) != twin->mark.device)
+        return false;
+    *size = (int64_t)facts.stx_size;
+    return true;
+}
+
+static int open_origin(const wr_storage *s, const char *path, int flags)
+{
+    const wr_origin *origin = s->origin;
+    int fd = s->twin ? open_twin(s->twin, flags) : -1;
+    if (fd >= 0)
+        return fd;
     if (origin && origin->file >= 0)
         return open_again(origin->file, flags);
     return origin ? open_at_once(origin->folder, origin->name, flags)
                   : open_at_once(AT_FDCWD, path, flags);
+}
+
+wr_file_mark wr_mark_of(const struct stat *status)
+{
+    const int64_t second = 1000000000;
+    return (wr_file_mark){.device = (int64_t)status->st_dev,
+                          .number = (int64_t)status->st_ino,
+                          .size = status->st_size,
+                          .modified = status->st_mtim.tv_sec * second + status->st_mtim.tv_nsec,
+                          .changed = status->st_ctim.tv_sec * second + status->st_ctim.tv_nsec};
 }
 
 /* A page is the least alignment of bodies: one that is dirtied through the cache by a head must not
@@ -120,8 +174,18 @@ static void open_direct(wr_storage *s, wr_fd *f, int flags)
         return;
     }
     ask_alignment(f);
+    if (s->twin)
+        return;
     s->facts.direct = true;
     s->facts.alignment = f->align;
+}
+
+/* 0, or what is wrong with it as the storage's file. */
+static int check_file(const wr_storage *s, int fd, struct stat *status)
+{
+    int wrong = check_kind(fd, status);
+    const bool known = !wrong && s->twin && s->twin->descriptor >= 0;
+    return known && !is_marked(status, &s->twin->mark) ? ESTALE : wrong;
 }
 
 /* The file that has the name by now, and its newest state; also where it was created just now, as
@@ -131,11 +195,11 @@ static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, str
 {
     int wrong = 0;
     wr_system_list(f->buffered);
-    int fd = open_origin(s->origin, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+    int fd = open_origin(s, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
     if (fd >= 0) {
         close(f->buffered);
         f->buffered = fd;
-        wrong = check_kind(fd, status);
+        wrong = check_file(s, fd, status);
     }
     if (!wrong)
         wrong = wr_system_refresh(f->buffered, false); /* leaves its times as they are */
@@ -144,32 +208,47 @@ static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, str
     return wrong;
 }
 
+/* What the file system and the file tell; of a twin that is known. */
+static int ask(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
+{
+    if (!s->twin) {
+        s->facts.alignment = 1;
+        s->facts.direct = false;
+        ask_system(f->buffered, s->tunables, &s->facts);
+    }
+    int wrong = s->facts.weak ? open_newest(s, f, path, flags, status) : 0;
+    if (!wrong && !s->twin) {
+        s->facts.identity = (int64_t)status->st_ino;
+        s->facts.mark = wr_mark_of(status);
+        s->facts.descriptor = f->buffered;
+    }
+    return wrong;
+}
+
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
 {
     *f = (wr_fd){.direct = -1,
                  .readable = flags & WR_OPEN_READ || !(flags & WR_OPEN_WRITE),
                  .writable = flags & WR_OPEN_WRITE};
-    f->buffered = open_origin(s->origin, path, system_flags(flags));
+    f->buffered = open_origin(s, path, system_flags(flags));
     if (f->buffered < 0)
         return wr_fail_system(errno, s->path, -1,
                               errno == ENXIO ? "open a pipe, socket or missing device" : "open");
     struct stat status;
-    int wrong = check_kind(f->buffered, &status);
+    int wrong = check_file(s, f->buffered, &status);
     if (wrong) {
         wr_fd_close(f);
-        return wr_fail_system(wrong, s->path, -1, wrong == ESPIPE ? "open a pipe" : "open");
+        return wr_fail_system(wrong, s->path, -1,
+                              wrong == ESPIPE   ? "open a pipe"
+                              : wrong == ESTALE ? "open: another file has its name now"
+                                                : "open");
     }
-    s->facts.alignment = 1;
-    s->facts.direct = false;
-    ask_system(f->buffered, s->tunables, &s->facts);
-    if (s->facts.weak)
-        wrong = open_newest(s, f, path, system_flags(flags), &status);
+    wrong = ask(s, f, path, system_flags(flags), &status);
     if (wrong)
         return wr_fail_system(wrong, s->path, -1, "open");
-    s->facts.identity = (int64_t)status.st_ino;
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
-    f->limit = f->writable && S_ISREG(status.st_mode) ? wr_file_limit() : INT64_MAX;
+    f->limit = f->writable && S_ISREG(status.st_mode) ? s->limit : INT64_MAX;
     f->plain = f->direct < 0 && f->limit == INT64_MAX;
     s->plain_fd = f->plain ? f->buffered : -1;
     return 0;

@@ -22,17 +22,23 @@ typedef struct wr_fd {
     _Atomic bool refused; /* the kernel gave us `direct` but moves nothing through it */
     bool readable, writable;
     bool plain;       /* every transfer of one run can be one system call */
-    int64_t limit;    /* what is written ends here: RLIMIT_FSIZE when it was opened; or INT64_MAX */
+    int64_t limit;    /* what is written ends here: the storage's, or INT64_MAX */
     int64_t barriers; /* how often WR_LOCK_BARRIER is held */
     int64_t align;    /* of offsets and lengths through `direct` */
     int64_t memory_align;
 } wr_fd;
 
 /* Opens the file at s->origin, or else at `path`, which s->path is the user's name of, and sets
- * s->facts. */
+ * s->facts. If there is s->twin it is that file, or WEIR_EIO with ESTALE. */
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags);
 /* 0 or an errno. */
 int wr_fd_close(wr_fd *f);
+
+struct stat;
+wr_file_mark wr_mark_of(const struct stat *status);
+
+/* Of a regular file, as the file system knows it now; false: it must be opened to tell. */
+bool wr_twin_size(const wr_twin *twin, int64_t *size);
 
 int wr_fd_get_size(wr_storage *s, int64_t *size);
 int wr_fd_set_size(wr_storage *s, int64_t size);

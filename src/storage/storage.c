@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/limit.h"
 #include "base/wait.h"
 #include "storage/backends.h"
 #include "storage/costs.h"
 #include "storage/lock.h"
-#include "storage/parts.h"
+#include "storage/patience.h"
+#include "storage/posix_fd.h"
 #include "storage/stripes.h"
 
 const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops,    &wr_posix_ops,
@@ -87,8 +89,17 @@ static int wrap(wr_storage **s, const wr_storage_ops *ops)
 typedef struct whole {
     wr_storage storage;
     wr_tunables tunables; /* memory and threads were had by them: they must not change */
+    /* Of one that is opened later. */
+    bool patient;
+    wr_twin twin;
     char path[];
 } whole;
+
+static void free_storage(wr_storage *s)
+{
+    wr_range_table_free(s->ranges);
+    wr_free(s); /* the first of `whole` */
+}
 
 static wr_storage *new_storage(const char *path, const wr_storage_options *options)
 {
@@ -98,6 +109,8 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
         return NULL;
     wr_storage *s = &all->storage;
     all->tunables = *options->tunables;
+    all->patient = options->patient;
+    all->twin = (wr_twin){.descriptor = -1};
     *s = (wr_storage){.path = memcpy(all->path, path, length),
                       .tunables = &all->tunables,
                       .log = options->log,
@@ -105,41 +118,166 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
                       .trace = options->trace,
                       .origin = options->origin,
                       .facts = wr_storage_default_facts(),
-                      .plain_fd = -1};
-    return s;
+                      .limit = wr_file_limit(),
+                      .plain_fd = -1,
+                      .ranges = wr_range_table_new(options->tunables->lock_wait)};
+    if (s->ranges)
+        return s;
+    free_storage(s);
+    return NULL;
 }
 
-static void free_storage(wr_storage *s)
+/* Takes s. */
+static int wrap_up(wr_storage *s, const wr_storage_options *options, wr_storage **out)
 {
-    wr_range_table_free(s->ranges);
-    wr_free(s); /* the first of `whole` */
+    int code = 0;
+    if (options->tunables->fault.which != WR_FAULT_NONE)
+        code = wrap(&s, &wr_fault_ops);
+    if (!code && options->trace)
+        code = wrap(&s, &wr_trace_ops);
+    if (code)
+        wr_storage_close(s);
+    else
+        *out = s;
+    return code;
 }
 
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out)
 {
     wr_storage *s = new_storage(path, options);
+    wr_patience patience = wr_patience_start(options->patient);
+    int code;
     if (!s)
         return WEIR_ENOMEM;
-    int code = (s->ranges = wr_range_table_new(s->tunables->lock_wait)) ? 0 : WEIR_ENOMEM;
-    if (!code)
+    do
         code = options->members ? wr_joined_open(s, flags, options)
                                 : open_backend(s, flags, !options->as_it_is);
+    while (code && wr_patience_again(&patience, path));
     s->origin = NULL;
     if (code) {
         free_storage(s);
         return code;
     }
-    if (options->tunables->fault.which != WR_FAULT_NONE)
-        code = wrap(&s, &wr_fault_ops);
-    if (!code && options->trace)
-        code = wrap(&s, &wr_trace_ops);
-    if (code) {
-        wr_storage_close(s);
-        return code;
+    return wrap_up(s, options, out);
+}
+
+/* --- opened later --- */
+
+static int refuse(const wr_storage *s)
+{
+    return wr_fail_system(EBADF, s->path, -1, "use before it is opened");
+}
+
+static void refuse_transfers(wr_storage *s, wr_transfer *t)
+{
+    for (wr_transfer *next; t; t = next) {
+        next = t->next;
+        t->error = EBADF;
+        wr_transfers_add(&s->over, t);
     }
-    *out = s;
-    return 0;
+}
+
+static wr_transfer *reap_refused(wr_storage *s, bool wait)
+{
+    (void)wait;
+    return wr_transfers_take(&s->over);
+}
+
+static int refuse_get(wr_storage *s, int64_t *size)
+{
+    (void)size;
+    return refuse(s);
+}
+
+static int refuse_set(wr_storage *s, int64_t size)
+{
+    (void)size;
+    return refuse(s);
+}
+
+static int refuse_sync(wr_storage *s, enum wr_sync how)
+{
+    (void)how;
+    return refuse(s);
+}
+
+static int refuse_lock(wr_storage *s, int kind, int64_t lo, int64_t hi)
+{
+    (void)kind, (void)lo, (void)hi;
+    return refuse(s);
+}
+
+static void close_nothing(wr_storage *s)
+{
+    (void)s;
+}
+
+static const wr_storage_ops later_ops = {
+    .name = "later",
+    .help = "a file that is not open yet",
+    .close = close_nothing,
+    .submit = refuse_transfers,
+    .reap = reap_refused,
+    .get_size = refuse_get,
+    .set_size = refuse_set,
+    .sync = refuse_sync,
+    .lock = refuse_lock,
+};
+
+static whole *innermost(wr_storage *s)
+{
+    while (s->inner)
+        s = s->inner;
+    return (whole *)(void *)s;
+}
+
+int wr_storage_open_later(const char *path, const wr_storage_options *options, wr_storage **out)
+{
+    wr_storage *s = new_storage(path, options);
+    if (!s)
+        return WEIR_ENOMEM;
+    s->ops = &later_ops;
+    return wrap_up(s, options, out);
+}
+
+void wr_storage_set_later(wr_storage *s, const wr_storage_facts *facts, const wr_twin *twin)
+{
+    innermost(s)->twin = *twin;
+    for (; s; s = s->inner)
+        s->facts = *facts;
+}
+
+int wr_storage_open_now(wr_storage *s, int flags)
+{
+    whole *all = innermost(s);
+    wr_storage *inner = &all->storage;
+    const bool look = inner->facts.disks || inner->tunables->storage.which == WR_STORAGE_STRIPED;
+    wr_patience patience = wr_patience_start(all->patient);
+    int code;
+    if (inner->ops != &later_ops)
+        return 0;
+    inner->twin = &all->twin;
+    do {
+        code = open_backend(inner, flags, look);
+        if (!code && inner->facts.disks && inner->ops != &wr_striped_ops) {
+            inner->ops->close(inner);
+            code = wr_fail_system(ESTALE, inner->path, -1, "open: another file has its name now");
+        }
+    } while (code && wr_patience_again(&patience, inner->path));
+    inner->twin = NULL;
+    if (code) {
+        inner->ops = &later_ops;
+        inner->plain_fd = -1;
+    }
+    return code;
+}
+
+bool wr_storage_peek_size(const wr_storage *s, int64_t *size)
+{
+    while (s->inner)
+        s = s->inner;
+    return wr_twin_size(&((const whole *)(const void *)s)->twin, size);
 }
 
 int wr_storage_remove(const char *path)

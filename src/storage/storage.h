@@ -54,6 +54,12 @@ static inline int64_t wr_transfer_bytes(const wr_transfer *t)
     return t->run * t->count;
 }
 
+/* Of one file, as fstat tells: on one host device and number tell it from every other. */
+typedef struct wr_file_mark {
+    int64_t device, number, size;
+    int64_t modified, changed; /* when, in nanoseconds */
+} wr_file_mark;
+
 typedef struct wr_storage_facts {
     wr_price cost[2];  /* by direction */
     int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
@@ -66,6 +72,8 @@ typedef struct wr_storage_facts {
     int64_t disks, stripe;  /* files that hold it, bytes dealt to each at a time */
     int64_t identity;       /* tells it from every other; 0: not known */
     wr_system_stripe dealt; /* what the file system does, once somebody has asked for it */
+    wr_file_mark mark;      /* when it was opened; zeroed where it is not one file */
+    int descriptor;         /* where it is one file; otherwise -1 */
 } wr_storage_facts;
 
 enum wr_open_flags {
@@ -120,6 +128,14 @@ typedef struct wr_origin {
     const char *name; /* has this name, or, absolute, has it anywhere */
 } wr_origin;
 
+/* A file that another process of this host has open: by its descriptor it is found whatever has
+ * become of its path. */
+typedef struct wr_twin {
+    int64_t process;
+    int descriptor; /* -1: found by its path */
+    wr_file_mark mark;
+} wr_twin;
+
 struct wr_storage {
     const wr_storage_ops *ops;
     char *path;                  /* of the innermost; wrappers share it */
@@ -128,7 +144,9 @@ struct wr_storage {
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
     wr_trace *trace;             /* borrowed, or NULL */
     const wr_origin *origin;     /* while it is opened, or NULL */
+    const wr_twin *twin;         /* the same: then the facts are known, and do not change */
     wr_storage_facts facts;
+    int64_t limit;                 /* of what is written: RLIMIT_FSIZE at first */
     int plain_fd;                  /* pread and pwrite on it do the same as transfers; -1: none */
     wr_storage *inner;             /* of a wrapper */
     void *state;                   /* the backend's */
@@ -159,6 +177,7 @@ typedef struct wr_storage_options {
                                 * there, whatever its name leads to by then; NULL: by their paths */
     const wr_origin *origin; /* NULL: found by path; borrowed while opening; not for mem, striped */
     bool as_it_is;           /* the file is not looked at: it may look like a description */
+    bool patient; /* another host has found it: if it is not there it is waited for (patience.h) */
 } wr_storage_options;
 
 /* The backends, ended by NULL. Where the kernel refuses one, the next takes its place, up to posix;
@@ -176,6 +195,20 @@ extern const wr_storage_ops *const wr_storage_backends[];
  * place if there is a folder. Flags that create or truncate are WEIR_EINVAL. */
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out);
+
+/* Everything but the file: that is opened by wr_storage_open_now, with the backend that `facts`,
+ * those of who has it open, call for. Until then it has no bytes to offer; locks, which are taken
+ * after it, have their table. Not for members. */
+int wr_storage_open_later(const char *path, const wr_storage_options *options, wr_storage **out);
+void wr_storage_set_later(wr_storage *s, const wr_storage_facts *facts, const wr_twin *twin);
+
+/* Of one that is to be opened later: opens it, if that was not done before. WEIR_EIO with ESTALE if
+ * another file has its name by then. On failure it can be called again. Facts stay as they are:
+ * other threads may look at them. */
+int wr_storage_open_now(wr_storage *s, int flags);
+
+/* The size of a file that is not open yet, without opening it, where that can be had. */
+bool wr_storage_peek_size(const wr_storage *s, int64_t *size);
 
 /* Sets what facts tell of the file system that holds `path`. */
 void wr_storage_ask_system(const char *path, const wr_tunables *tunables, wr_storage_facts *facts);

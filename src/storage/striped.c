@@ -202,18 +202,23 @@ static int open_files(wr_storage *s, int flags)
     if (!p->part)
         return WEIR_ENOMEM;
     memset(p->part, 0, (size_t)p->stripes.count * sizeof(wr_storage *));
-    s->facts = (wr_storage_facts){.cost = {s->facts.cost[0], s->facts.cost[1]},
-                                  .alignment = 1,
-                                  .local = true,
-                                  .disks = p->stripes.count,
-                                  .stripe = p->stripes.block,
-                                  .identity = (int64_t)p->stripes.id};
+    wr_storage_facts facts = {.cost = {s->facts.cost[0], s->facts.cost[1]},
+                              .alignment = 1,
+                              .local = true,
+                              .descriptor = -1,
+                              .disks = p->stripes.count,
+                              .stripe = p->stripes.block,
+                              .identity = (int64_t)p->stripes.id};
+    if (s->twin && facts.identity != s->facts.identity)
+        return wr_fail_system(ESTALE, s->path, -1, "open: another file has its name now");
     int code = wr_storage_open(s->path, how | WR_OPEN_READ, &options, &p->description);
     for (int64_t i = 0; !code && i < p->stripes.count; i++) {
         code = wr_storage_open(p->stripes.part[i], how, &options, &p->part[i]);
         if (!code)
-            join_facts(&s->facts, &p->part[i]->facts);
+            join_facts(&facts, &p->part[i]->facts);
     }
+    if (!code && !s->twin)
+        s->facts = facts;
     return code;
 }
 
