@@ -60,6 +60,7 @@ enum wr_switch { WR_SWITCH_AUTO, WR_SWITCH_ALWAYS, WR_SWITCH_NEVER };
 enum wr_mpi_threads { WR_MPI_THREADS_AUTO, WR_MPI_THREADS_PROGRAM, WR_MPI_THREADS_MULTIPLE };
 enum wr_coherence_choice { WR_COHERENCE_AUTO, WR_COHERENCE_STRONG, WR_COHERENCE_WEAK };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
+enum wr_independent { WR_INDEPENDENT_AUTO, WR_INDEPENDENT_ENABLE, WR_INDEPENDENT_DISABLE };
 enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
 enum wr_policy { WR_POLICY_OTHER, WR_POLICY_BATCH, WR_POLICY_IDLE, WR_POLICY_FIFO };
@@ -83,6 +84,7 @@ typedef struct wr_tunables {
     wr_choice door;                      /* 1: off */
     wr_choice write_behind;              /* 1: enabled */
     wr_choice durable;                   /* 1: enabled */
+    wr_choice independent;               /* enum wr_independent */
     wr_choice sieve_unit;                /* enum wr_sieve_unit */
     wr_choice direct;                    /* enum wr_switch */
     wr_choice coherence;                 /* enum wr_coherence_choice */

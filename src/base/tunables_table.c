@@ -87,6 +87,11 @@ const wr_tunable wr_tunable_table[] = {
      "a new array gets its name when its data are on stable storage, and the name is there, too, "
      "when it is closed: what closed well outlasts a power failure, and so does what was replaced, "
      "until then. For arrays that need not, such as scratch: disable"},
+    {"independent", WR_CHOICE, AT(independent), "auto|enable|disable", 0, 0, "auto", "file",
+     "enable: all ranks open the file at once, to access it alone, and who cannot is told by open. "
+     "disable: a promise that they access it together only; then nobody opens it but the first "
+     "rank of each node and aggregators. auto: as with disable, and others when they first access "
+     "it alone, which is then what fails if they cannot"},
     {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "access",
      "aggregators keep what collective calls write until sync, close, set_size, a collective read "
      "or a full budget; with realms=persistent, which it brings. A promise that nobody accesses "
@@ -141,6 +146,8 @@ static const char *const sieving_words[] = {"enable",    "sieve", "disable", "li
 static const char *const persistent_words[] = {"enable", "persistent", "disable", "even", NULL};
 static const char *const alltoall_words[] = {"enable",    "alltoall", "disable", "p2p",
                                              "automatic", "auto",     NULL};
+static const char *const alone_words[] = {"true", "disable", "enable", "disable", "false",
+                                          "auto", "disable", "auto",   NULL};
 static const char *const realm_words[] = {"0",      "even", "aar",    "even", "-1",
                                           "static", "-2",   "custom", NULL};
 
@@ -178,6 +185,7 @@ const wr_tunable_alias wr_tunable_aliases[] = {
     {"ind_wr_buffer_size", 1, {"sieve_buffer_write"}, NULL, NULL},
     {"romio_cb_read", 1, {"collective_read"}, collective_words, NULL},
     {"romio_cb_write", 1, {"collective_write"}, collective_words, NULL},
+    {"romio_no_indep_rw", 1, {"independent"}, alone_words, NULL},
     {"romio_ds_read", 1, {"access_read"}, sieving_words, NULL},
     {"romio_ds_write", 1, {"access_write"}, sieving_words, NULL},
     {"romio_cb_pfr", 1, {"realms"}, persistent_words, set_persistence},
