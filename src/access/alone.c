@@ -102,7 +102,12 @@ static void let_go(wr_lone *x)
 
 wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving)
 {
-    wr_outcome o = {.code = wr_write_behind_flush(handle)};
+    wr_outcome o = {.stop = INT64_MAX};
+    if (a->begin == a->end && !handle->ready) /* nothing was ever moved, nor is now */
+        return o;
+    o = (wr_outcome){.code = wr_handle_ready(handle)};
+    if (!o.code)
+        o.code = wr_write_behind_flush(handle);
     if (!o.code && a->direction == WR_READ)
         o.code = wr_handle_catch_up(handle);
     if (o.code)

@@ -23,6 +23,21 @@ void wr_handle_release(wr_handle *handle)
     pthread_mutex_destroy(&handle->lease_reaper.lock);
 }
 
+int wr_handle_ready(wr_handle *handle)
+{
+    if (atomic_load_explicit(&handle->ready, memory_order_acquire))
+        return 0;
+    pthread_mutex_lock(&handle->moving);
+    int code = wr_storage_open_now(handle->storage, handle->open_flags);
+    if (!code) {
+        wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s: rank %d opens it now",
+                    handle->storage->path, handle->world->transport->rank);
+        atomic_store_explicit(&handle->ready, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&handle->moving);
+    return code;
+}
+
 void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
 {
     in->alone = true;
@@ -71,6 +86,8 @@ int wr_handle_sync(wr_handle *handle, enum wr_sync how)
 {
     if (how == WR_SYNC_REFRESH)
         handle->aged = false;
+    if (!handle->ready) /* it has written nothing, and looks anew when it opens the file */
+        return 0;
     pthread_mutex_lock(&handle->moving);
     int code = wr_storage_sync(handle->storage, how);
     pthread_mutex_unlock(&handle->moving);

@@ -16,6 +16,8 @@
 typedef struct wr_handle {
     wr_world *world;
     wr_storage *storage;
+    _Atomic bool ready;     /* the storage is open; otherwise wr_handle_ready opens it */
+    int open_flags;         /* so */
     pthread_mutex_t moving; /* held while the storage is used: it knows one thread at a time */
     wr_map map;             /* of the storage's file */
     struct wr_direct_reader *direct_reader; /* or NULL */
@@ -45,6 +47,10 @@ typedef struct wr_handle {
  * closed. */
 void wr_handle_init(wr_handle *handle, wr_world *world);
 void wr_handle_release(wr_handle *handle);
+
+/* Opens the storage of a rank that has not needed it so far. To be called, without `moving`, before
+ * an access uses it. */
+int wr_handle_ready(wr_handle *handle);
 
 /* Whether bytes may be read and written back with others changed: not if they may be old. */
 static inline bool wr_handle_may_modify(const wr_handle *handle)

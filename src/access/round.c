@@ -112,7 +112,9 @@ int wr_round_open(const wr_rounds *c, wr_windows *walk, wr_round *round, char *b
         round->scattered = wr_plan_is_scattered(c->plan, round->window.lo, round->window.hi);
         round->valid = INT64_MAX;
     }
-    code = write && round->window.holes ? lock_to_modify(c, walk, round) : 0;
+    code = wr_handle_ready(c->handle);
+    if (!code && write && round->window.holes)
+        code = lock_to_modify(c, walk, round);
     if (!code && (!write || round->window.holes))
         code = move(c, round, WR_READ, buffer);
     if (code == WR_BUSY || code == WR_AWAY)

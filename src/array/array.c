@@ -14,6 +14,7 @@
 #include "base/arith.h"
 #include "format/npy.h"
 #include "storage/paths.h"
+#include "storage/patience.h"
 
 /* --- what arrays are made of --- */
 
@@ -118,6 +119,24 @@ static void settle_set(weir_array *a)
     settle(a, &a->set.whole);
 }
 
+/* With what rank 0 has found, or made, for ranks of other nodes. */
+static wr_patience patience_of(const weir_array *a)
+{
+    const wr_transport *t = a->world->transport;
+    return wr_patience_start(t->node != t->node_of[0]);
+}
+
+/* The folder of a set, which rank 0 has found or made. */
+static int open_inside(weir_array *a, const char *path)
+{
+    wr_patience patience = patience_of(a);
+    int code;
+    do
+        code = wr_folder_open(&wr_folder_here, path, &a->inside);
+    while (code && wr_patience_again(&patience, path));
+    return code;
+}
+
 /* [collective] Opens the file or the members under the name they have now. */
 static int open_file(weir_array *a, const char *path, int mode, const char *hints,
                      const wr_members *members)
@@ -154,7 +173,7 @@ static int open_members(weir_array *a, const char *path, int mode, const char *h
                    ? wr_set_members(path, &a->set, skip ? skip : own, &memory, a->start, &members)
                    : WEIR_ENOMEM;
     if (!code && a->inside.fd < 0)
-        code = wr_folder_open(&wr_folder_here, path, &a->inside);
+        code = open_inside(a, path);
     code = wr_channel_agree(&a->world->channel, code);
     if (!code)
         code = open_file(a, path, mode, hints, &members);
@@ -294,7 +313,7 @@ static int make(weir_array *a, const wr_description *d, bool overwrite)
     memcpy(a->set.name, b.name, sizeof b.name);
     code = a->made ? 0 : WEIR_ENOMEM;
     if (!code && a->info.members && t->rank)
-        code = wr_folder_open(&wr_folder_here, a->made, &a->inside);
+        code = open_inside(a, a->made);
     if (!code && a->info.members)
         code =
             wr_set_make_members(&a->inside, &a->set, b.owned ? &b.owner : NULL, t->rank, t->size);
@@ -503,8 +522,12 @@ static int share_skips(weir_array *a, int64_t *skip)
 {
     wr_channel *c = &a->world->channel;
     const wr_transport *t = a->world->transport;
+    wr_patience patience = patience_of(a);
     int64_t swapped = 0;
-    int code = wr_set_check_members(a->path, &a->set, t->rank, t->size, skip, &swapped);
+    int code;
+    do
+        code = wr_set_check_members(a->path, &a->set, t->rank, t->size, skip, &swapped);
+    while (code && wr_patience_again(&patience, weir_error_last()->file));
     code = wr_channel_agree(c, code);
     for (int m = 0; m < a->set.members && !code; m += WR_CHANNEL_VALUES)
         code = wr_channel_reduce(c, WR_OR, (int)wr_min(a->set.members - m, WR_CHANNEL_VALUES),
@@ -536,11 +559,11 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
     return code;
 }
 
-/* What was looked at and what is open are the same, or somebody has replaced it between; the same
- * on all ranks, which have the same open. */
+/* What rank 0 has looked at and what it has open are the same, or somebody has replaced it between;
+ * the others have the same open as rank 0. */
 static int check_same(weir_array *a, const sight *s)
 {
-    if (wr_file_storage(a->file)->facts.identity == s->identity)
+    if (wr_file_identity(a->file) == s->identity)
         return 0;
     weir_file_close(a->file);
     a->file = NULL;

@@ -30,7 +30,7 @@ static int run(wr_operation *op)
 /* The page cache is asked, and the thread started, only where that makes a difference. */
 static wr_moving find_moving(const wr_group_access *access)
 {
-    const wr_group *group = access->group;
+    wr_group *group = access->group;
     const wr_access_request *a = &access->a;
     wr_moving m = {.beside = 1,
                    .form = access->form,
@@ -47,7 +47,8 @@ static wr_moving find_moving(const wr_group_access *access)
     if (m.bytes && wr_moving_is_brief(&m)) {
         int64_t lo, hi;
         wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-        m.one_run = hi - lo == m.bytes && group->handle.storage->plain_fd >= 0;
+        m.one_run = hi - lo == m.bytes && !wr_handle_ready(&group->handle) &&
+                    group->handle.storage->plain_fd >= 0;
         if (m.one_run && m.direction == WR_READ)
             m.cached = wr_storage_is_cached(group->handle.storage, lo);
     }

@@ -59,13 +59,15 @@ static bool prefers_aside(const wr_call *c)
 {
     const wr_access_request *a = c->a;
     const wr_storage *storage = c->group->handle.storage;
+    const bool ready = c->group->handle.ready;
     int64_t lo, hi;
     if (!c->access)
         return false;
     wr_moving m = c->access->moving;
     if (wr_moving_must_look(&m)) {
         wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-        m.cached = wr_storage_is_cached(storage, lo) && wr_storage_is_cached(storage, hi - 1);
+        m.cached = !ready || /* then it leaves that to those who know */
+                   (wr_storage_is_cached(storage, lo) && wr_storage_is_cached(storage, hi - 1));
     }
     return wr_moving_prefers_aside(&m);
 }
@@ -107,7 +109,7 @@ static void say_entry(const wr_call *c, int code)
         e->pattern_bytes = weir_pattern_footprint(a->file);
     }
     if ((group->handle.tunables.realms.which == WR_REALMS_STATIC || group->handle.owned) &&
-        wr_storage_get_size(group->handle.storage, &e->file_size))
+        group->handle.ready && wr_storage_get_size(group->handle.storage, &e->file_size))
         e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
     if (e->pattern_bytes <= BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);

@@ -1,13 +1,17 @@
 /* Opening, closing, size, sync, and the checks before an access. */
 #include "file/inside.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "access/direct_read.h"
 #include "base/cores.h"
+#include "file/following.h"
 #include "file/pointer.h"
+#include "file/same_file.h"
 #include "plan/realms.h"
 #include "storage/costs.h"
+#include "storage/patience.h"
 
 /* What rank 0 finds out for all. */
 typedef struct agreed {
@@ -16,6 +20,8 @@ typedef struct agreed {
     wr_tunables tunables;
     wr_price cost[2];
     int64_t cores;
+    wr_file_mark mark;
+    int64_t identity;
 } agreed;
 
 static int check_mode(int mode)
@@ -63,6 +69,20 @@ static int find_out(wr_world *w, const wr_opening *how, agreed *a)
     return code ? code : wr_tunables_settle(&a->tunables);
 }
 
+/* On another node than rank 0. */
+static bool is_elsewhere(const wr_transport *t)
+{
+    return t->node != t->node_of[0];
+}
+
+static int flags_of(int mode)
+{
+    return (mode & WEIR_READ ? WR_OPEN_READ : 0) | (mode & WEIR_WRITE ? WR_OPEN_WRITE : 0) |
+           (mode & WEIR_CREATE ? WR_OPEN_CREATE : 0) |
+           (mode & WEIR_EXCLUSIVE ? WR_OPEN_EXCLUSIVE : 0) |
+           (mode & WEIR_TRUNCATE ? WR_OPEN_TRUNCATE : 0);
+}
+
 static int open_storage(weir_file *f, const wr_opening *how, int mode)
 {
     wr_world *w = f->group.handle.world;
@@ -71,12 +91,13 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
                                   .budget = &w->budget,
                                   .trace = w->trace,
                                   .members = how->members,
-                                  .folder = how->folder};
+                                  .folder = how->folder,
+                                  .patient = f->one_name && is_elsewhere(w->transport)};
+    int flags = flags_of(mode);
+    f->group.handle.can_read = true;
+    if (wr_file_opens_later(f))
+        return wr_storage_open_later(how->path, &options, &f->group.handle.storage);
     /* a write may have to read first */
-    int flags = (mode & WEIR_READ ? WR_OPEN_READ : 0) | (mode & WEIR_WRITE ? WR_OPEN_WRITE : 0) |
-                (mode & WEIR_CREATE ? WR_OPEN_CREATE : 0) |
-                (mode & WEIR_EXCLUSIVE ? WR_OPEN_EXCLUSIVE : 0) |
-                (mode & WEIR_TRUNCATE ? WR_OPEN_TRUNCATE : 0);
     if (mode & WEIR_WRITE) {
         int code =
             wr_storage_open(how->path, flags | WR_OPEN_READ, &options, &f->group.handle.storage);
@@ -86,6 +107,30 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
     }
     f->group.handle.can_read = mode & WEIR_READ;
     return wr_storage_open(how->path, flags, &options, &f->group.handle.storage);
+}
+
+/* What rank 0 has open, `mark`: the own host may remember for a while that there was no file of that
+ * name, or another. */
+static int open_likewise(weir_file *f, const wr_opening *how, const wr_file_mark *mark)
+{
+    const wr_transport *t = f->group.handle.world->transport;
+    const bool elsewhere = f->one_name && is_elsewhere(t);
+    wr_storage **s = &f->group.handle.storage;
+    wr_patience patience = wr_patience_start(elsewhere);
+    int code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
+    while (!code && (*s)->facts.mark.number && !wr_file_mark_meets(&(*s)->facts.mark, mark)) {
+        wr_fail_system(ESTALE, how->path, -1, "open");
+        if (!wr_patience_again(&patience, how->path))
+            return 0; /* then they are compared */
+        wr_storage_close(*s);
+        *s = NULL;
+        code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
+    }
+    if (code == WEIR_ENOENT && elsewhere) {
+        wr_fail(code, "host %.60s sees no file of this name (is the folder shared?)", t->host);
+        wr_error_note_file(how->path, -1);
+    }
+    return code;
 }
 
 static void settle(wr_group *p, const agreed *a)
@@ -165,25 +210,48 @@ static void set_coherence(wr_group *p, int mode, bool weak)
  * locks depend on becomes the same on all ranks. */
 static int agree_on_file(weir_file *f, const wr_opening *how, int code)
 {
-    enum { FILE_NUMBER, NOT_NUMBER, FAILED, BLIND, ALIGNMENT, LOCKLESS, WEAK, WORDS };
+    enum {
+        PROOF,
+        NOT_PROOF,
+        LOOK,
+        NOT_LOOK,
+        KERNEL,
+        NOT_KERNEL,
+        FAILED,
+        BLIND,
+        ALIGNMENT,
+        LOCKLESS,
+        WEAK,
+        WORDS
+    };
     wr_group *p = &f->group;
-    const int64_t number = code ? 0 : p->handle.storage->facts.identity;
-    int64_t all[WORDS] = {[FILE_NUMBER] = number,
-                          [NOT_NUMBER] = ~number,
-                          [FAILED] = code != 0,
-                          [BLIND] = !p->handle.can_read};
-    if (!code && p->handle.storage->facts.direct)
+    int64_t all[WORDS] = {[FAILED] = code != 0, [BLIND] = !p->handle.can_read};
+    if (p->handle.ready) {
+        const wr_likeness own = wr_file_likeness(f);
+        const int64_t same[] = {own.proof, own.look, own.kernel};
+        for (int i = 0; i < 3; i++) {
+            all[PROOF + 2 * i] = same[i];
+            all[PROOF + 2 * i + 1] = ~same[i];
+        }
+    }
+    if (p->handle.ready && p->handle.storage->facts.direct)
         all[ALIGNMENT] = p->handle.storage->facts.alignment;
-    all[LOCKLESS] = !code && !can_lock(p, how);
-    all[WEAK] = !code && p->handle.storage->facts.weak;
+    all[LOCKLESS] = p->handle.ready && !can_lock(p, how);
+    all[WEAK] = p->handle.ready && p->handle.storage->facts.weak;
     if (all[WEAK]) /* a page that a host keeps has one owner */
         all[ALIGNMENT] |= wr_page_bytes();
     int lost = wr_channel_reduce(&p->channel, WR_OR, WORDS, all);
     if (lost || all[FAILED])
         return lost ? lost : wr_channel_agree(&p->channel, code);
-    if (all[FILE_NUMBER] & all[NOT_NUMBER])
-        return wr_fail(WEIR_EDISAGREE, "ranks open different files");
+    const bool proven = !(all[PROOF] & all[NOT_PROOF]);
+    if (!proven && (all[LOOK] & all[NOT_LOOK] || !(all[KERNEL] & all[NOT_KERNEL])))
+        code = wr_file_compare(f, how);
+    if (code)
+        return code;
     p->handle.can_read = !all[BLIND];
+    p->handle.open_flags = flags_of(how->mode & (WEIR_READ | WEIR_WRITE));
+    if (p->handle.can_read)
+        p->handle.open_flags |= WR_OPEN_READ;
     if (all[LOCKLESS])
         go_without_locks(p, how->mode & WEIR_WRITE);
     while (p->align < all[ALIGNMENT]) /* powers of two */
@@ -209,6 +277,10 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
         if (!a.code)
             wr_costs_get(&p->handle.world->process->costs, &p->handle.storage->facts,
                          &p->handle.tunables, a.cost);
+        if (!a.code) {
+            a.mark = p->handle.storage->facts.mark;
+            a.identity = p->handle.storage->facts.identity;
+        }
         if (a.code) {
             wr_error_note_rank(0);
             a.error = *weir_error_last();
@@ -217,29 +289,32 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     int code = wr_channel_broadcast(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
+    f->follows =
+        f->one_name && !how->members && a.tunables.independent.which != WR_INDEPENDENT_ENABLE;
     if (!code && t->rank) {
         settle(p, &a);
-        code = open_storage(f, how, how->mode & (WEIR_READ | WEIR_WRITE));
+        code = open_likewise(f, how, &a.mark);
     }
+    f->identity = a.identity;
     for (int i = 0; i < 2; i++)
         p->handle.price[i] = a.cost[i];
     p->handle.sole = how->mode & WEIR_SOLE && t->size == 1;
-    code = agree_on_file(f, how, code);
+    code = agree_on_file(f, how, wr_file_follow(f, code));
     f->mode = how->mode;
     if (!code)
         code = wr_pointer_open(f);
     return code ? code : wr_group_prepare(p, &p->handle.tunables);
 }
 
-/* [collective] One reduction tells whether anybody has failed, whether all want the same, and which
- * channels are taken. */
-static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words)
+/* [collective] One reduction tells whether anybody has failed, whether all want the same, by one
+ * name, and which channels are taken. */
+static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words, bool *one_name)
 {
-    enum { MODE = WR_CHANNEL_WORDS, NOT_MODE, SAME, NOT_SAME, FAILED, WORDS };
-    int64_t all[WORDS] = {[MODE] = how->mode,
-                          [NOT_MODE] = ~(int64_t)how->mode,
-                          [SAME] = how->same,
-                          [NOT_SAME] = ~how->same,
+    enum { MODE = WR_CHANNEL_WORDS, NOT_MODE, SAME, NOT_SAME, NAME, NOT_NAME, FAILED, WORDS };
+    const int64_t name = code ? 0 : wr_name_hash(how->path);
+    int64_t all[WORDS] = {[NAME] = name,       [NOT_NAME] = ~name,
+                          [MODE] = how->mode,  [NOT_MODE] = ~(int64_t)how->mode,
+                          [SAME] = how->same,  [NOT_SAME] = ~how->same,
                           [FAILED] = code != 0};
     wr_channels_taken(world, all);
     int lost = wr_channel_reduce(&world->channel, WR_OR, WORDS, all);
@@ -248,6 +323,7 @@ static int meet(wr_world *world, const wr_opening *how, int code, int64_t *words
     if (all[MODE] & all[NOT_MODE] || all[SAME] & all[NOT_SAME])
         return wr_fail(WEIR_EDISAGREE, "ranks open the file in different modes");
     memcpy(words, all, WR_CHANNEL_WORDS * sizeof *words);
+    *one_name = !(all[NAME] & all[NOT_NAME]);
     return 0;
 }
 
@@ -333,7 +409,7 @@ static int sync_all(weir_file *f)
     int code = wr_write_behind_flush(handle);
     weir_error error = *weir_error_last();
     handle->lone = false;
-    int unsynced = wr_handle_sync(handle, WR_SYNC_STORE);
+    int unsynced = wr_file_sync_node(f);
     code = wr_channel_agree(&f->group.channel, code ? wr_error_raise(&error) : unsynced);
     return code ? code : refresh(f);
 }
@@ -357,9 +433,10 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
     int code = how->code ? how->code : f ? check_mode(how->mode) : WEIR_ENOMEM;
     if (!code)
         code = wr_request_new_spare(&spare);
-    code = meet(world, how, code, words);
+    bool one_name = false;
+    code = meet(world, how, code, words, &one_name);
     if (!code && f) {
-        *f = (weir_file){.spare = spare};
+        *f = (weir_file){.spare = spare, .one_name = one_name};
         wr_group_init(&f->group, world);
         pthread_mutex_init(&f->lock, NULL);
         code = wr_channel_take(world, words, &f->group.channel);
@@ -518,10 +595,16 @@ int weir_file_get_size(weir_file *file, int64_t *size)
     if (check_alive(file))
         return WEIR_ETRANSPORT;
     wr_transport_idle(file->group.handle.world->transport);
-    int code = wr_write_behind_flush(&file->group.handle);
+    wr_handle *handle = &file->group.handle;
+    int code = wr_write_behind_flush(handle);
+    const bool peeks = !code && !handle->ready && !handle->weak;
+    if (peeks && wr_storage_peek_size(handle->storage, size))
+        return 0;
     if (!code)
-        code = wr_handle_catch_up(&file->group.handle);
-    return code ? code : wr_storage_get_size(file->group.handle.storage, size);
+        code = wr_handle_ready(handle);
+    if (!code)
+        code = wr_handle_catch_up(handle);
+    return code ? code : wr_storage_get_size(handle->storage, size);
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */

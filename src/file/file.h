@@ -43,6 +43,7 @@ bool wr_file_is_alive(const weir_file *file);
 const wr_transport *wr_file_ranks(const weir_file *file);
 const wr_tunables *wr_file_tunables(const weir_file *file);
 wr_storage *wr_file_storage(const weir_file *file);
+int64_t wr_file_identity(const weir_file *file);    /* facts.identity of rank 0's storage */
 int64_t wr_file_aggregators(const weir_file *file); /* how many a collective write would have */
 
 /* [collective] What the ranks that have a file open settle besides accesses, as the calls on a

@@ -21,6 +21,11 @@ wr_storage *wr_file_storage(const weir_file *file)
     return file->group.handle.storage;
 }
 
+int64_t wr_file_identity(const weir_file *file)
+{
+    return file->identity;
+}
+
 int64_t wr_file_aggregators(const weir_file *file)
 {
     wr_plan_input in;

@@ -24,6 +24,9 @@ struct weir_file {
     wr_world_user world_user; /* first: the world knows the file by it */
     wr_group group;           /* its world is NULL once MPI has ended */
     int mode;
+    int64_t identity;     /* facts.identity of rank 0's storage */
+    bool one_name;        /* all ranks call it alike */
+    bool follows;         /* ranks open it through the first of their node, when they need it */
     pthread_mutex_t lock; /* of what follows */
     wr_pointer pointer;
     weir_request *requests; /* started, and not known to be over */

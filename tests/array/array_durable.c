@@ -289,7 +289,7 @@ static void check_failures(bool set)
         CHECK(!system("rm -rf durable*.partial-*"));
     }
     watched = NULL;
-    CHECK(failures > (set ? 10 : 3) && told > 1);
+    CHECK(failures > (set ? 10 : 2) && told > 1);
     CHECK(!system("! ls | grep partial"));
     CHECK(!system("rm -rf durable durable.npy deep/durable-disk/*"));
 }
