@@ -35,8 +35,9 @@ WEIR_API const char *weir_version(void);
  * on all ranks; `hints` is NULL or "NAME=VALUE;...", see docs/tunables.md:
  * rank 0's count, and the environment is stronger. The first rank of each node opens the file now,
  * the others when they first access it, unless `independent=enable`. No rank has it open if one of
- * these cannot; *out is set only on success. WEIR_EINVAL: mode or hints; WEIR_ENOENT, WEIR_EEXIST, WEIR_EACCESS;
- * WEIR_EDISAGREE: ranks open different files, or with different modes. [collective] */
+ * these cannot; *out is set only on success. WEIR_EINVAL: mode or hints; WEIR_ENOENT, WEIR_EEXIST,
+ * WEIR_EACCESS; WEIR_EDISAGREE: ranks open different files, or with different modes.
+ * [collective] */
 WEIR_API int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
                             weir_file **out);
 

@@ -109,8 +109,8 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
     return wr_storage_open(how->path, flags, &options, &f->group.handle.storage);
 }
 
-/* What rank 0 has open, `mark`: the own host may remember for a while that there was no file of that
- * name, or another. */
+/* What rank 0 has open, `mark`: the own host may remember for a while that there was no file of
+ * that name, or another. */
 static int open_likewise(weir_file *f, const wr_opening *how, const wr_file_mark *mark)
 {
     const wr_transport *t = f->group.handle.world->transport;
@@ -708,6 +708,7 @@ int weir_file_sync(weir_file *file)
 static void keep_opened(wr_tunables *t, const wr_tunables *opened)
 {
     t->storage = opened->storage;
+    t->independent = opened->independent;
     t->direct = opened->direct;
     t->fault = opened->fault;
     t->io_threads = opened->io_threads;

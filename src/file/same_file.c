@@ -191,7 +191,7 @@ int wr_file_compare(weir_file *f, const wr_opening *how)
 {
     const wr_transport *t = f->group.handle.world->transport;
     const bool writes = how->mode & WEIR_WRITE;
-    char folder[WR_PATH], path[WR_PATH];
+    char folder[WR_PATH] = "", path[WR_PATH];
     probe first = {0}, own = {0};
     if (t->nodes == 1)
         return wr_fail(WEIR_EDISAGREE, "ranks open different files");

@@ -1,7 +1,7 @@
 /* Whether ranks on several hosts have one file open, or each host its own of that name.
  *
- * On one kernel device and number of a file tell. Hosts may number the files they share differently,
- * and their own ones alike; so of several hosts
+ * On one kernel device and number of a file tell. Hosts may number the files they share
+ * differently, and their own ones alike; so of several hosts
  *
  *   number, size and times, to the nanosecond, are equal, and
  *   the hosts have clocks of their own:                            the same file

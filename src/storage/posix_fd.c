@@ -208,7 +208,8 @@ static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, str
     return wrong;
 }
 
-/* What the file system and the file tell; of a twin that is known. */
+/* What the file system and the file tell; of a twin that is known, and the host has its newest
+ * state since the other process opened it. */
 static int ask(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
 {
     if (!s->twin) {
@@ -216,7 +217,8 @@ static int ask(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat
         s->facts.direct = false;
         ask_system(f->buffered, s->tunables, &s->facts);
     }
-    int wrong = s->facts.weak ? open_newest(s, f, path, flags, status) : 0;
+    const bool new = !s->twin || s->twin->descriptor < 0;
+    int wrong = s->facts.weak && new ? open_newest(s, f, path, flags, status) : 0;
     if (!wrong && !s->twin) {
         s->facts.identity = (int64_t)status->st_ino;
         s->facts.mark = wr_mark_of(status);
