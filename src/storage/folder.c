@@ -43,12 +43,22 @@ static int fail(const wr_folder *in, const char *name, int error, const char *wh
     return code;
 }
 
-int wr_open_at(int folder, const char *name, int flags, mode_t mode)
+static int open_once(int folder, const char *name, int flags, mode_t mode)
 {
     int fd;
     do
         fd = folder == AT_FDCWD ? open(name, flags, mode) : openat(folder, name, flags, mode);
     while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int wr_open_at(int folder, const char *name, int flags, mode_t mode)
+{
+    int fd = open_once(folder, name, flags, mode);
+    const int error = errno;
+    if (fd < 0 && (error == ENOENT || error == ESTALE) && wr_system_list(folder, name))
+        return open_once(folder, name, flags, mode); /* another host has made it meanwhile */
+    errno = error;
     return fd;
 }
 
@@ -144,6 +154,7 @@ int wr_folder_look(const wr_folder *in, const char *name, bool follow, wr_folder
 {
     struct stat s;
     *out = (wr_folder_entry){.kind = WR_ENTRY_NONE};
+    wr_system_list(in->fd, name);
     int error = fstatat(in->fd, name, &s, follow ? 0 : AT_SYMLINK_NOFOLLOW) ? errno : 0;
     if (error == ENOENT || error == ENOTDIR)
         return 0;
@@ -382,7 +393,7 @@ static int open_newest(const wr_folder *in, const char *name)
     int fd = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 || wr_system_of(fd, &number)->coherence != WR_WEAK)
         return fd;
-    wr_system_list(fd);
+    wr_system_list_open(fd);
     int again = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
     if (again >= 0) {
         close(fd);

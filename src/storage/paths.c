@@ -3,15 +3,18 @@
 #include "storage/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "storage/systems.h"
 
 int wr_path_is_folder(const char *path, bool *folder)
 {
     struct stat status;
+    wr_system_list(AT_FDCWD, path);
     if (stat(path, &status))
         return wr_fail_system(errno, path, -1, "look at");
     *folder = S_ISDIR(status.st_mode);

@@ -2,13 +2,13 @@
  * and reading the folder makes them look for; some only after seconds. */
 #include "storage/patience.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/wait.h"
-#include "storage/paths.h"
+#include "storage/systems.h"
 
 enum { ALL_US = 3000000, FIRST_US = 1000, LONGEST_US = 250000 };
 
@@ -17,22 +17,12 @@ wr_patience wr_patience_start(bool elsewhere)
     return (wr_patience){.left = elsewhere ? ALL_US : 0, .pause = FIRST_US};
 }
 
-static void look_into_folder(const char *path)
-{
-    char folder[WR_PATH];
-    DIR *d = wr_path_folder(path, folder, sizeof folder) ? NULL : opendir(folder);
-    if (!d)
-        return;
-    (void)readdir(d);
-    closedir(d);
-}
-
 bool wr_patience_again(wr_patience *p, const char *path)
 {
     const weir_error error = *weir_error_last();
     if (p->left <= 0 || (error.errnum != ENOENT && error.errnum != ESTALE))
         return false;
-    look_into_folder(path);
+    wr_system_list(AT_FDCWD, path);
     wr_error_raise(&error); /* what is said if this was the last time */
     wr_pause(p->pause);
     p->left -= p->pause;

@@ -194,7 +194,7 @@ static int check_file(const wr_storage *s, int fd, struct stat *status)
 static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
 {
     int wrong = 0;
-    wr_system_list(f->buffered);
+    wr_system_list_open(f->buffered);
     int fd = open_origin(s, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
     if (fd >= 0) {
         close(f->buffered);

@@ -118,7 +118,34 @@ static void name_open(int fd, char name[40])
     snprintf(name, 40, "/proc/self/fd/%d", fd);
 }
 
-void wr_system_list(int fd)
+bool wr_system_list(int from, const char *path)
+{
+    char folder[4096];
+    const char *last = strrchr(path, '/'), *name = last ? last + 1 : path;
+    const size_t length = last ? (size_t)(name - path) : 1;
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, last ? path : ".", length);
+    folder[length] = 0;
+    int64_t number;
+    int fd = openat(from, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = NULL;
+    if (fd >= 0 && wr_system_of(fd, &number)->coherence == WR_WEAK)
+        names = fdopendir(fd);
+    if (!names) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    const struct dirent *e;
+    do
+        e = readdir(names);
+    while (e && strcmp(e->d_name, name) != 0);
+    closedir(names);
+    return true;
+}
+
+void wr_system_list_open(int fd)
 {
     char name[40], path[4096];
     name_open(fd, name);
@@ -126,18 +153,7 @@ void wr_system_list(int fd)
     if (length <= 0)
         return;
     path[length] = 0;
-    char *last = strrchr(path, '/');
-    if (!last)
-        return;
-    *last = 0;
-    DIR *folder = opendir(*path ? path : "/");
-    if (!folder)
-        return;
-    const struct dirent *e;
-    do
-        e = readdir(folder);
-    while (e && strcmp(e->d_name, last + 1) != 0);
-    closedir(folder);
+    wr_system_list(AT_FDCWD, path);
 }
 
 /* Clients keep small files whole, and give them up when they themselves change them: so much may be
@@ -149,7 +165,7 @@ static void forget_small(int fd, bool writable)
     struct stat status;
     if (!fstat(fd, &status) && status.st_size <= SMALL &&
         (!writable || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1)))
-        wr_system_list(fd);
+        wr_system_list_open(fd);
 }
 
 /* NFS asks for the newest state when a lock is had. */

@@ -23,9 +23,13 @@ typedef struct wr_system {
  */
 const wr_system *wr_system_of(int fd, int64_t *number);
 
-/* Names in the folder of an open file are as they are by now on the file system; also, on those
- * that keep small files whole, their contents. Nothing if the folder cannot be read. */
-void wr_system_list(int fd);
+/* Lists the folder of `path`, which is as for openat, up to its name, if its file system is weak
+ * and lets us; otherwise false. Then names are as they are by now on the file system, and, on those
+ * that keep small files whole, their contents. errno may change. */
+bool wr_system_list(int from, const char *path);
+
+/* That of an open file. */
+void wr_system_list_open(int fd);
 
 /* What this host has written to the file is with the file system, and what it has cached of it,
  * data, size and mappings, is not used any more. 0 or an errno. */
