@@ -24,7 +24,8 @@ static void stop(void)
 {
     const weir_error *e = weir_error_last();
     if (e->code)
-        fprintf(stderr, "  the last error: %s\n", e->text);
+        fprintf(stderr, "  the last error: %s: %s: %s\n", e->file, e->text,
+                e->errnum ? strerror(e->errnum) : "no system's");
     if (current_case >= 0)
         fprintf(stderr, "  in case %lld of seed %llu\n", (long long)current_case,
                 (unsigned long long)current_seed);
