@@ -15,6 +15,7 @@
 #include "format/npy.h"
 #include "storage/paths.h"
 #include "storage/patience.h"
+#include "storage/systems.h"
 
 /* --- what arrays are made of --- */
 
@@ -489,6 +490,7 @@ static int look(const char *path, sight *s, char **text, int *held)
 {
     char where[40];
     struct stat status;
+    wr_system_list(AT_FDCWD, path);
     *held = open(path, O_PATH | O_CLOEXEC);
     if (*held < 0 || fstat(*held, &status))
         return wr_fail_system(errno, path, -1, "look at");

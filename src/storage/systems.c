@@ -32,6 +32,7 @@ static const wr_system systems[] = {
     {0x73717368, "squashfs", WR_OWN},
     {0xE0F5E1E2, "erofs", WR_OWN},
     {0x9660, "iso9660", WR_OWN},
+    {0x9FA0, "proc", WR_OWN},
     {0x0BD00BD0, "Lustre", WR_SHARED},
     {0x47504653, "GPFS", WR_SHARED},
     {0x19830326, "BeeGFS", WR_SHARED},
