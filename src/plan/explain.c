@@ -95,6 +95,11 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.unit = wr_max(1, r->unit);
     p->in.shared = p->in.nodes == 1;
     p->in.seats = p->in.ranks;
+    p->in.weak = t->coherence.which == WR_COHERENCE_WEAK;
+    p->in.blind = p->in.weak && r->write;
+    p->in.owned = p->in.blind && p->in.nodes > 1 && !r->alone;
+    if (p->in.owned)
+        p->in.realms = WR_REALMS_PERSISTENT;
     p->in.custom = r->realm_count;
     p->in.given = &p->custom;
     if (r->realm_count)
