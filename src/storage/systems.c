@@ -15,28 +15,28 @@
 #include <unistd.h>
 
 static const wr_system systems[] = {
-    {0xEF53, "ext4", WR_OWN},          {0x58465342, "xfs", WR_OWN},
-    {0x9123683E, "btrfs", WR_OWN},     {0x01021994, "tmpfs", WR_OWN},
-    {0x858458F6, "ramfs", WR_OWN},     {0x958458F6, "hugetlbfs", WR_OWN},
-    {0x2FC12FC1, "zfs", WR_OWN},       {0xF2F52010, "f2fs", WR_OWN},
-    {0xCA451A4E, "bcachefs", WR_OWN},  {0x3153464A, "jfs", WR_OWN},
-    {0x3434, "nilfs", WR_OWN},         {0x4D44, "vfat", WR_OWN},
-    {0x2011BAB0, "exfat", WR_OWN},     {0x7366746E, "ntfs", WR_OWN},
-    {0x73717368, "squashfs", WR_OWN},  {0xE0F5E1E2, "erofs", WR_OWN},
-    {0x9660, "iso9660", WR_OWN},       {0x9FA0, "proc", WR_OWN},
-    {0x0BD00BD0, "Lustre", WR_SHARED}, {0x47504653, "GPFS", WR_SHARED},
-    {0x19830326, "BeeGFS", WR_SHARED}, {0x20030528, "OrangeFS", WR_SHARED},
-    {0x00C36400, "Ceph", WR_SHARED},   {0x01161970, "GFS2", WR_SHARED},
-    {0x7461636F, "OCFS2", WR_SHARED},  {0x6969, "NFS", WR_WEAK},
-    {0xFF534D42, "SMB", WR_WEAK},      {0xFE534D42, "SMB", WR_WEAK},
-    {0x0000517B, "SMB", WR_WEAK},      {0x65735546, "FUSE", WR_WEAK},
-    {0x01021997, "9p", WR_WEAK},       {0x5346414F, "AFS", WR_WEAK},
-    {0xAAD7AAEA, "PanFS", WR_WEAK},
+    {"ext4", 0xEF53, WR_OWN},          {"xfs", 0x58465342, WR_OWN},
+    {"btrfs", 0x9123683E, WR_OWN},     {"tmpfs", 0x01021994, WR_OWN},
+    {"ramfs", 0x858458F6, WR_OWN},     {"hugetlbfs", 0x958458F6, WR_OWN},
+    {"zfs", 0x2FC12FC1, WR_OWN},       {"f2fs", 0xF2F52010, WR_OWN},
+    {"bcachefs", 0xCA451A4E, WR_OWN},  {"jfs", 0x3153464A, WR_OWN},
+    {"nilfs", 0x3434, WR_OWN},         {"vfat", 0x4D44, WR_OWN},
+    {"exfat", 0x2011BAB0, WR_OWN},     {"ntfs", 0x7366746E, WR_OWN},
+    {"squashfs", 0x73717368, WR_OWN},  {"erofs", 0xE0F5E1E2, WR_OWN},
+    {"iso9660", 0x9660, WR_OWN},       {"proc", 0x9FA0, WR_OWN},
+    {"Lustre", 0x0BD00BD0, WR_SHARED}, {"GPFS", 0x47504653, WR_SHARED},
+    {"BeeGFS", 0x19830326, WR_SHARED}, {"OrangeFS", 0x20030528, WR_SHARED},
+    {"Ceph", 0x00C36400, WR_SHARED},   {"GFS2", 0x01161970, WR_SHARED},
+    {"OCFS2", 0x7461636F, WR_SHARED},  {"NFS", 0x6969, WR_WEAK},
+    {"SMB", 0xFF534D42, WR_WEAK},      {"SMB", 0xFE534D42, WR_WEAK},
+    {"SMB", 0x0000517B, WR_WEAK},      {"FUSE", 0x65735546, WR_WEAK},
+    {"9p", 0x01021997, WR_WEAK},       {"AFS", 0x5346414F, WR_WEAK},
+    {"PanFS", 0xAAD7AAEA, WR_WEAK},
 };
 
 enum { OVERLAY = 0x794C7630 };
 
-static const wr_system unknown = {0, "unknown", WR_WEAK}, overlay = {OVERLAY, "overlay", WR_WEAK};
+static const wr_system unknown = {"unknown", 0, WR_WEAK}, overlay = {"overlay", OVERLAY, WR_WEAK};
 
 static const wr_system *find(uint32_t type)
 {

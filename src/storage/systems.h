@@ -13,8 +13,8 @@ enum wr_coherence {
 };
 
 typedef struct wr_system {
-    uint32_t type; /* statfs's f_type */
     const char *name;
+    uint32_t type; /* statfs's f_type */
     enum wr_coherence coherence;
 } wr_system;
 
