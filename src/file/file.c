@@ -709,6 +709,7 @@ static void keep_opened(wr_tunables *t, const wr_tunables *opened)
 {
     t->storage = opened->storage;
     t->independent = opened->independent;
+    t->coherence = opened->coherence;
     t->direct = opened->direct;
     t->fault = opened->fault;
     t->io_threads = opened->io_threads;
