@@ -113,7 +113,7 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
     if (o.code)
         return o;
     if (a->direction == WR_WRITE && handle->owned)
-        handle->lone = true;
+        handle->wrote_alone = true;
     wr_plan_input in;
     wr_plan plan;
     make_input(handle, a, moving, &in);
@@ -128,6 +128,8 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
         if (plan.hold_all)
             let_go(&x);
     }
+    if (a->direction == WR_WRITE && handle->owned)
+        handle->wrote_alone = true; /* a call that took this back meanwhile heard of a part */
     if (wr_handle_tells(handle))
         wr_log_did(handle, &x.did);
     if (!x.outcome.code && a->whole)

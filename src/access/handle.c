@@ -23,6 +23,16 @@ void wr_handle_release(wr_handle *handle)
     pthread_mutex_destroy(&handle->lease_reaper.lock);
 }
 
+/* With `moving` held. */
+static int refresh(wr_handle *handle)
+{
+    handle->aged = false; /* before: what is written meanwhile counts */
+    int code = wr_storage_sync(handle->storage, WR_SYNC_REFRESH);
+    if (code)
+        handle->aged = true;
+    return code;
+}
+
 int wr_handle_ready(wr_handle *handle)
 {
     if (atomic_load_explicit(&handle->ready, memory_order_acquire))
@@ -32,6 +42,8 @@ int wr_handle_ready(wr_handle *handle)
     if (!code) {
         wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s: rank %d opens it now",
                     handle->storage->path, handle->world->transport->rank);
+        if (handle->aged)
+            code = refresh(handle);
         atomic_store_explicit(&handle->ready, true, memory_order_release);
     }
     pthread_mutex_unlock(&handle->moving);
@@ -44,6 +56,7 @@ void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
     in->write_behind = in->write_behind && !handle->atomic;
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
     in->weak = handle->weak;
+    in->carries = handle->carries;
     in->owned = false;
     in->atomic = handle->atomic;
     in->sole = handle->sole;
@@ -84,19 +97,26 @@ static wr_transfer rest_of(const wr_transfer *t)
 
 int wr_handle_sync(wr_handle *handle, enum wr_sync how)
 {
-    if (how == WR_SYNC_REFRESH)
-        handle->aged = false;
-    if (!handle->ready) /* it has written nothing, and looks anew when it opens the file */
-        return 0;
+    int code = 0;
     pthread_mutex_lock(&handle->moving);
-    int code = wr_storage_sync(handle->storage, how);
+    if (!handle->ready) /* it has written nothing, and looks when it opens the file */
+        handle->aged = handle->aged || how == WR_SYNC_REFRESH;
+    else if (how == WR_SYNC_REFRESH)
+        code = refresh(handle);
+    else
+        code = wr_storage_sync(handle->storage, how);
     pthread_mutex_unlock(&handle->moving);
     return code;
 }
 
 int wr_handle_catch_up(wr_handle *handle)
 {
-    return handle->aged ? wr_handle_sync(handle, WR_SYNC_REFRESH) : 0;
+    if (!handle->aged)
+        return 0;
+    pthread_mutex_lock(&handle->moving);
+    int code = handle->aged && handle->ready ? refresh(handle) : 0;
+    pthread_mutex_unlock(&handle->moving);
+    return code;
 }
 
 /* What lies between what this host knows of and the end that others have told is a hole. */

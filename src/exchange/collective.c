@@ -258,19 +258,19 @@ static void clean_up(wr_call *c)
 
 /* What this rank has written alone is with the file system before it enters, so that owners can
  * see it. */
-static int tell_lone(wr_call *c)
+static int tell_alone(wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
-    c->lone = atomic_exchange(&handle->lone, false);
-    return c->lone ? wr_handle_sync(handle, WR_SYNC_STORE) : 0;
+    c->wrote_alone = atomic_exchange(&handle->wrote_alone, false);
+    return c->wrote_alone ? wr_handle_sync(handle, WR_SYNC_STORE) : 0;
 }
 
 /* Owners look at the file anew if somebody else has written it. */
-static void hear_lone(wr_call *c, const wr_joint *all)
+static void hear_alone(wr_call *c, const wr_joint *all)
 {
     wr_handle *handle = &c->group->handle;
-    handle->reach = c->in->owned ? all->file_size : 0;
-    if (all->lone)
+    handle->reach = c->in->owned && c->a->direction == WR_READ ? all->file_size : 0;
+    if (all->wrote_alone)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_REFRESH), c->plan->lo);
 }
 
@@ -278,13 +278,22 @@ static void hear_lone(wr_call *c, const wr_joint *all)
  * another handle in atomic mode, must find it. */
 static void store_owned(wr_call *c)
 {
-    wr_group *group = c->group;
-    wr_handle *handle = &group->handle;
+    wr_handle *handle = &c->group->handle;
     if (!handle->weak || c->a->direction == WR_READ)
         return;
     if (c->mine >= 0 && (handle->pushes || handle->atomic) && !c->in->write_behind)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_STORE), c->plan->lo);
-    handle->aged = group->unsettled = c->in->owned;
+}
+
+/* When all have: who looks before others have stored would look too early. */
+static void note_owned(wr_call *c, int code)
+{
+    wr_handle *handle = &c->group->handle;
+    if (!c->in->owned || c->a->direction == WR_READ || !c->in->wanted.active)
+        return;
+    handle->aged = c->group->unsettled = true;
+    if (!code)
+        handle->end = wr_max(handle->end, c->in->wanted.hi);
 }
 
 static int run_call(wr_call *c, int code, int64_t *count)
@@ -297,13 +306,16 @@ static int run_call(wr_call *c, int code, int64_t *count)
     if (c->a->direction == WR_WRITE) /* so that aggregators find none */
         wr_lease_drop(handle->storage);
     if (!code && handle->owned)
-        code = tell_lone(c);
+        code = tell_alone(c);
     code = wr_call_enter(c, code, &all);
     if (!code)
         code = make_plan(c, &all, cut);
-    if (code)
+    if (code) {
+        if (c->wrote_alone) /* nobody has heard */
+            handle->wrote_alone = true;
         return code;
-    hear_lone(c, &all);
+    }
+    hear_alone(c, &all);
     if (c->in->wanted.active) {
         run_plan(c);
         store_owned(c);
@@ -311,6 +323,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
     wr_call_stored(c); /* others may still be in the storage */
     code = wr_call_leave(c);
     handle->reach = 0;
+    note_owned(c, code);
     clean_up(c);
     *count = wr_outcome_count(&c->outcome, c->a);
     return code || !c->a->whole ? code : wr_handle_demand_all(handle, c->outcome.stop);

@@ -12,11 +12,11 @@
 typedef struct entry {
     uint64_t call;
     int32_t code;
-    int32_t kind;    /* direction and form */
-    int32_t aside;   /* 1: its storage is better left to the thread */
-    int32_t dropped; /* 1: it has let go of shared memory since the last call */
-    int32_t news;    /* 1: it has hints that all must agree on */
-    int32_t lone;    /* 1: it has stored what it wrote alone since the latest sync */
+    int32_t kind;        /* direction and form */
+    int32_t aside;       /* 1: its storage is better left to the thread */
+    int32_t dropped;     /* 1: it has let go of shared memory since the last call */
+    int32_t news;        /* 1: it has hints that all must agree on */
+    int32_t wrote_alone; /* 1: it has stored what it wrote alone since the latest sync */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;
@@ -92,7 +92,7 @@ static void say_entry(const wr_call *c, int code)
                  .kind = kind_of(c),
                  .dropped = group->kept.dropped,
                  .news = group->news,
-                 .lone = c->lone,
+                 .wrote_alone = c->wrote_alone,
                  .room = room_of(group)};
     if (code) {
         weir_error details = *weir_error_last();
@@ -150,7 +150,7 @@ static int hear_entries(wr_group *group, uint32_t epoch, wr_joint *all)
         all->room = wr_min(all->room, e->room);
         all->aside |= e->aside;
         all->news |= e->news;
-        all->lone |= e->lone;
+        all->wrote_alone |= e->wrote_alone;
     }
     return 0;
 }
@@ -169,14 +169,14 @@ static int join_nodes(const wr_call *c, int code, wr_joint *all)
     c->rounds.did->meetings += known ? 2 : 3;
     bool any = first && w->active;
     const int64_t kind = kind_of(c) + (int64_t)group->calls * KINDS;
-    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, LONE, KIND, NOT_KIND, LOW };
+    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, WROTE, KIND, NOT_KIND, LOW };
     int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
                         [HI] = any ? -w->hi : INT64_MAX,
                         [SIZE] = -all->file_size,
                         [ROOM] = all->room,
                         [ASIDE] = -all->aside,
                         [NEWS] = -all->news,
-                        [LONE] = -all->lone,
+                        [WROTE] = -all->wrote_alone,
                         [KIND] = kind,
                         [NOT_KIND] = -kind};
     int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
@@ -191,7 +191,7 @@ static int join_nodes(const wr_call *c, int code, wr_joint *all)
                       .room = low[ROOM],
                       .aside = -low[ASIDE],
                       .news = -low[NEWS],
-                      .lone = -low[LONE]};
+                      .wrote_alone = -low[WROTE]};
     if (sums[0] && !known)
         all->wanted = (wr_summary){.lo = low[LO],
                                    .hi = -low[HI],

@@ -9,10 +9,10 @@
 typedef struct wr_joint {
     wr_summary wanted;
     int64_t file_size;
-    int64_t room;  /* the least that any rank may keep in flight */
-    int64_t aside; /* 1: some rank would rather leave the storage to its thread */
-    int64_t news;  /* 1: some rank has hints to agree on */
-    int64_t lone;  /* 1: some rank has written alone what owners may not see yet */
+    int64_t room;        /* the least that any rank may keep in flight */
+    int64_t aside;       /* 1: some rank would rather leave the storage to its thread */
+    int64_t news;        /* 1: some rank has hints to agree on */
+    int64_t wrote_alone; /* 1: some rank has written alone what owners may not see yet */
 } wr_joint;
 
 /* [collective] Every rank says what it wants, or, by `code`, that it cannot take part; all learn of

@@ -27,7 +27,7 @@ typedef struct wr_call {
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
     int slots;               /* windows an aggregator may have under way, with shared memory */
     bool holds;              /* this rank does all that is accessed, in atomic mode */
-    bool lone;               /* owners must look at the file anew */
+    bool wrote_alone;        /* owners must look at the file anew */
     wr_group_access *access; /* or NULL: a blocking call */
     wr_outcome outcome;      /* of this rank; goes on to the exit agreement */
     weir_error *error;       /* if outcome.code */

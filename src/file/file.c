@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "access/direct_read.h"
+#include "base/arith.h"
 #include "base/cores.h"
 #include "file/following.h"
 #include "file/pointer.h"
@@ -222,6 +223,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         ALIGNMENT,
         LOCKLESS,
         WEAK,
+        CARRIES,
         WORDS
     };
     wr_group *p = &f->group;
@@ -238,6 +240,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         all[ALIGNMENT] = p->handle.storage->facts.alignment;
     all[LOCKLESS] = p->handle.ready && !can_lock(p, how);
     all[WEAK] = p->handle.ready && p->handle.storage->facts.weak;
+    all[CARRIES] = p->handle.ready && p->handle.storage->facts.carries;
     if (all[WEAK]) /* a page that a host keeps has one owner */
         all[ALIGNMENT] |= wr_page_bytes();
     int lost = wr_channel_reduce(&p->channel, WR_OR, WORDS, all);
@@ -256,6 +259,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         go_without_locks(p, how->mode & WEIR_WRITE);
     while (p->align < all[ALIGNMENT]) /* powers of two */
         p->align *= 2;
+    p->handle.carries = all[CARRIES];
     set_coherence(p, how->mode, all[WEAK]);
     return 0;
 }
@@ -392,14 +396,21 @@ int wr_file_settle(weir_file *f)
     return code;
 }
 
-/* [collective] Whatever hosts have stored is seen by all. */
+/* [collective] Whatever hosts have stored is seen by all: of ranks that have the same open one a
+ * node looks. */
 static int refresh(weir_file *f)
 {
     wr_handle *handle = &f->group.handle;
     if (!handle->weak)
         return 0;
-    f->group.unsettled = false;
-    return wr_channel_agree(&f->group.channel, wr_handle_sync(handle, WR_SYNC_REFRESH));
+    const bool looks = !f->follows || handle->world->transport->local_rank == 0;
+    int code = looks ? wr_handle_sync(handle, WR_SYNC_REFRESH) : 0;
+    code = wr_channel_agree(&f->group.channel, code);
+    if (!code) {
+        handle->aged = f->group.unsettled = false;
+        handle->end = 0;
+    }
+    return code;
 }
 
 /* [collective] Whatever was written is stored, and seen by all. */
@@ -408,10 +419,14 @@ static int sync_all(weir_file *f)
     wr_handle *handle = &f->group.handle;
     int code = wr_write_behind_flush(handle);
     weir_error error = *weir_error_last();
-    handle->lone = false;
+    const bool wrote = atomic_exchange(&handle->wrote_alone, false);
     int unsynced = wr_file_sync_node(f);
     code = wr_channel_agree(&f->group.channel, code ? wr_error_raise(&error) : unsynced);
-    return code ? code : refresh(f);
+    if (!code)
+        code = refresh(f);
+    if (code && wrote)
+        handle->wrote_alone = true;
+    return code;
 }
 
 /* [collective] What aggregators keep gets into the file, and what their hosts keep is seen by all.
@@ -604,7 +619,11 @@ int weir_file_get_size(weir_file *file, int64_t *size)
         code = wr_handle_ready(handle);
     if (!code)
         code = wr_handle_catch_up(handle);
-    return code ? code : wr_storage_get_size(handle->storage, size);
+    if (!code)
+        code = wr_storage_get_size(handle->storage, size);
+    if (!code)
+        *size = wr_max(*size, handle->end);
+    return code;
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */

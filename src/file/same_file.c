@@ -59,6 +59,8 @@ wr_likeness wr_file_likeness(const weir_file *f)
     uint64_t proof = mix_number(mix_number(kernel, m->device), m->number);
     uint64_t look = mix_number(mix_number(number, m->size), m->modified);
     look = mix_number(look, m->changed);
+    if (facts->local) /* disks of hosts made from one image have like files */
+        look = mix_number(look, (int64_t)kernel);
     if (m->changed % SECOND == 0) /* too coarse to tell one from another */
         look = mix_number(look, t->rank);
     return (wr_likeness){(int64_t)proof, (int64_t)look, (int64_t)kernel};

@@ -198,12 +198,13 @@ static uint64_t mix(uint64_t h, size_t count, const int64_t *values)
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
     const wr_moving *m = &in->moving;
-    const int64_t rest[] = {in->alone,        in->known,   in->atomic, in->sole,   in->aside,
-                            in->whole,        in->frugal,  in->cold,   in->leased, in->task,
-                            in->weak,         in->owned,   in->form,   in->asked,  in->overlap,
-                            in->may_keep,     in->room,    in->limit,  in->column, in->sieve_unit,
-                            in->sieve_buffer, in->direct,  in->map,    m->beside,  m->thread,
-                            m->multiple,      m->messages, m->handed,  m->memory,  m->cached};
+    const int64_t rest[] = {in->alone,      in->known,        in->atomic,  in->sole,   in->aside,
+                            in->whole,      in->frugal,       in->cold,    in->leased, in->task,
+                            in->weak,       in->owned,        in->carries, in->form,   in->asked,
+                            in->overlap,    in->may_keep,     in->room,    in->limit,  in->column,
+                            in->sieve_unit, in->sieve_buffer, in->direct,  in->map,    m->beside,
+                            m->thread,      m->multiple,      m->messages, m->handed,  m->memory,
+                            m->cached};
     uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
     h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;

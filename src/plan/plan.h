@@ -110,14 +110,15 @@ typedef struct wr_plan_input {
     bool known;  /* the call itself tells what all ranks want */
     bool atomic; /* accesses are as if one came after the other */
     bool sole;   /* nobody else has the file open */
-    bool weak;   /* hosts may see old data: nobody reads to write back, so nobody locks for that */
-    bool owned;  /* and so all that is accessed together is by those who have it for good */
-    bool aside;  /* some rank would leave the storage to its thread */
-    bool whole;  /* an array is read, whose file seldom shrinks meanwhile */
-    bool frugal; /* mapped pages would count as memory */
-    bool cold;   /* some of it is on the device only, by sample; asked only where it matters */
-    bool leased; /* this rank may have a lease, to write without a lock each time */
-    bool task;   /* it may be left where it waits, for others to go on */
+    bool weak;   /* hosts may see old data: nobody reads to write back, so nobody locks for that, */
+    bool carries; /* unless a host may write old bytes around what it has not locked */
+    bool owned;   /* and so all that is accessed together is by those who have it for good */
+    bool aside;   /* some rank would leave the storage to its thread */
+    bool whole;   /* an array is read, whose file seldom shrinks meanwhile */
+    bool frugal;  /* mapped pages would count as memory */
+    bool cold;    /* some of it is on the device only, by sample; asked only where it matters */
+    bool leased;  /* this rank may have a lease, to write without a lock each time */
+    bool task;    /* it may be left where it waits, for others to go on */
     enum wr_form form;
     int64_t asked;        /* how often ranks were asked where balanced realms begin */
     int64_t overlap;      /* enum wr_overlap */

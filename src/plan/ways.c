@@ -77,11 +77,17 @@ bool wr_plan_must_look(const wr_plan_input *in)
            (in->wanted.bytes >= WR_LOOK_BYTES || in->wanted.runs >= WR_LOOK_RUNS);
 }
 
+/* Whether writes need no protection: nobody reads to write back, and bytes go out alone. */
+static bool is_plain(const wr_plan_input *in)
+{
+    return in->weak && !in->carries;
+}
+
 /* Straight from and to memory. A write must not fall between another's reading and writing; who
  * could not lock a window is not the only one, whatever was promised. */
 static enum wr_hold hold_of_list(const wr_plan_input *in, bool first)
 {
-    if (in->direction == WR_READ || in->atomic || in->weak || (in->sole && first))
+    if (in->direction == WR_READ || in->atomic || is_plain(in) || (in->sole && first))
         return WR_HOLD_NOTHING;
     return in->leased && !in->task && in->wanted.bytes <= WR_LEASE_BYTES ? WR_HOLD_LEASE
                                                                          : WR_HOLD_RANGE;
@@ -89,7 +95,7 @@ static enum wr_hold hold_of_list(const wr_plan_input *in, bool first)
 
 static enum wr_hold hold_of_windows(const wr_plan_input *in)
 {
-    if (in->direction == WR_READ || in->atomic || (in->weak && !in->sole))
+    if (in->direction == WR_READ || in->atomic || (is_plain(in) && !in->sole))
         return WR_HOLD_NOTHING;
     return in->sole ? WR_HOLD_HOLES : WR_HOLD_WINDOWS;
 }
@@ -206,7 +212,7 @@ void wr_ways_together(const wr_plan_input *in, wr_plan *plan)
 {
     const bool busy = plan->collective && in->wanted.active;
     const bool locks =
-        in->direction == WR_WRITE && !in->sole && !in->atomic && !in->weak && !in->write_behind;
+        in->direction == WR_WRITE && !in->sole && !in->atomic && !is_plain(in) && !in->write_behind;
     if (plan->exchange == WR_EXCHANGE_SHM)
         limit_window(in, plan);
     plan->aside = goes_aside(in, plan);

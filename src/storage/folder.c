@@ -391,7 +391,7 @@ static int open_newest(const wr_folder *in, const char *name)
 {
     int64_t number;
     int fd = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0 || wr_system_of(fd, &number)->coherence != WR_WEAK)
+    if (fd < 0 || !wr_system_is_weak(wr_system_of(fd, &number)))
         return fd;
     wr_system_list_open(fd);
     int again = open_at(in, name, O_RDONLY | O_NONBLOCK, 0);

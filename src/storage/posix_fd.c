@@ -23,8 +23,9 @@ static void ask_system(int fd, const wr_tunables *tunables, wr_storage_facts *fa
     facts->kind = system->name;
     facts->local = system->coherence == WR_OWN;
     facts->weak = tunables->coherence.which == WR_COHERENCE_AUTO
-                      ? system->coherence == WR_WEAK
+                      ? wr_system_is_weak(system)
                       : tunables->coherence.which == WR_COHERENCE_WEAK;
+    facts->carries = facts->weak && system->coherence == WR_WEAK;
 }
 
 void wr_storage_ask_system(const char *path, const wr_tunables *tunables, wr_storage_facts *facts)
@@ -42,7 +43,7 @@ static int system_flags(int flags)
     if (flags & WR_OPEN_WRITE)
         access = flags & WR_OPEN_READ ? O_RDWR : O_WRONLY;
     return access | O_CLOEXEC | (flags & WR_OPEN_CREATE ? O_CREAT : 0) |
-           (flags & WR_OPEN_EXCLUSIVE ? O_EXCL : 0) | (flags & WR_OPEN_TRUNCATE ? O_TRUNC : 0);
+           (flags & WR_OPEN_EXCLUSIVE ? O_EXCL : 0);
 }
 
 /* A pipe must not keep us; what holds a lease on a file may. Then rings would take O_NONBLOCK to
@@ -188,24 +189,17 @@ static int check_file(const wr_storage *s, int fd, struct stat *status)
     return known && !is_marked(status, &s->twin->mark) ? ESTALE : wrong;
 }
 
-/* The file that has the name by now, and its newest state; also where it was created just now, as
- * a descriptor that creates may be one that caches where others do not. 0 or an errno, and then
- * nothing is open. */
-static int open_newest(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
+/* The newest state of the file. One that was created just now is opened again: a descriptor that
+ * creates may be one that caches where others do not. 0 or an errno. */
+static int see_newest(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat *status)
 {
-    int wrong = 0;
-    wr_system_list_open(f->buffered);
-    int fd = open_origin(s, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+    int wrong, fd = flags & O_CREAT ? open_origin(s, path, flags & ~(O_CREAT | O_EXCL)) : -1;
     if (fd >= 0) {
         close(f->buffered);
         f->buffered = fd;
-        wrong = check_file(s, fd, status);
     }
-    if (!wrong)
-        wrong = wr_system_refresh(f->buffered, false); /* leaves its times as they are */
-    if (wrong)
-        wr_fd_close(f);
-    return wrong;
+    wrong = wr_system_refresh(f->buffered, false); /* leaves its times as they are */
+    return wrong ? wrong : check_file(s, f->buffered, status);
 }
 
 /* What the file system and the file tell; of a twin that is known, and the host has its newest
@@ -218,7 +212,7 @@ static int ask(wr_storage *s, wr_fd *f, const char *path, int flags, struct stat
         ask_system(f->buffered, s->tunables, &s->facts);
     }
     const bool new = !s->twin || s->twin->descriptor < 0;
-    int wrong = s->facts.weak && new ? open_newest(s, f, path, flags, status) : 0;
+    int wrong = s->facts.weak && new ? see_newest(s, f, path, flags, status) : 0;
     if (!wrong && !s->twin) {
         s->facts.identity = (int64_t)status->st_ino;
         s->facts.mark = wr_mark_of(status);
@@ -246,8 +240,12 @@ int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags)
                                                 : "open");
     }
     wrong = ask(s, f, path, system_flags(flags), &status);
-    if (wrong)
+    if (!wrong && flags & WR_OPEN_TRUNCATE && S_ISREG(status.st_mode) && ftruncate(f->buffered, 0))
+        wrong = errno;
+    if (wrong) {
+        wr_fd_close(f);
         return wr_fail_system(wrong, s->path, -1, "open");
+    }
     if (s->tunables->direct.which == WR_SWITCH_ALWAYS)
         open_direct(s, f, system_flags(flags));
     f->limit = f->writable && S_ISREG(status.st_mode) ? s->limit : INT64_MAX;
@@ -302,6 +300,8 @@ int wr_fd_sync(wr_storage *s, enum wr_sync how)
     else
         while (fsync(f->buffered) && (wrong = errno) == EINTR)
             wrong = 0;
+    if (!wrong && f->direct >= 0 && fsync(f->direct)) /* some systems keep data by descriptor */
+        wrong = errno;
     return wrong ? wr_fail_system(wrong, s->path, -1, "sync") : 0;
 }
 
@@ -373,7 +373,7 @@ static int leave_lease_barrier(const wr_storage *s, wr_fd *f)
 
 static int lock_claim(const wr_storage *s, int kind, int64_t lo, int64_t hi)
 {
-    const int64_t end = INT64_MAX - first_claim;
+    const int64_t end = INT64_MAX - 1 - first_claim; /* the last byte is wr_system_refresh's */
     struct flock other;
     lo = first_claim + wr_min(lo, end - 1);
     hi = first_claim + wr_min(hi, end);

@@ -20,6 +20,7 @@
 #include "storage/patience.h"
 #include "storage/posix_fd.h"
 #include "storage/stripes.h"
+#include "storage/systems.h"
 
 const wr_storage_ops *const wr_storage_backends[] = {&wr_uring_ops, &wr_pool_ops,    &wr_posix_ops,
                                                      &wr_mem_ops,   &wr_striped_ops, NULL};
@@ -142,6 +143,15 @@ static int wrap_up(wr_storage *s, const wr_storage_options *options, wr_storage 
     return code;
 }
 
+/* What a name leads to on this host may be old where hosts cache: then looking whether it is
+ * striped, emptying or creating it would be about another file. */
+static void list_anew(const char *path, const wr_storage_options *options)
+{
+    if (!options->members && !options->origin &&
+        options->tunables->coherence.which != WR_COHERENCE_STRONG)
+        wr_system_list(AT_FDCWD, path);
+}
+
 int wr_storage_open(const char *path, int flags, const wr_storage_options *options,
                     wr_storage **out)
 {
@@ -150,6 +160,7 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
     int code;
     if (!s)
         return WEIR_ENOMEM;
+    list_anew(path, options);
     do
         code = options->members ? wr_joined_open(s, flags, options)
                                 : open_backend(s, flags, !options->as_it_is);
@@ -282,6 +293,7 @@ bool wr_storage_peek_size(const wr_storage *s, int64_t *size)
 
 int wr_storage_remove(const char *path)
 {
+    wr_system_list(AT_FDCWD, path);
     if (wr_stripes_look(path) == WR_FILE_STRIPED)
         return wr_stripes_remove(path);
     return unlink(path) ? wr_fail_system(errno, path, -1, "remove") : 0;

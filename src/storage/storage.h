@@ -66,6 +66,7 @@ typedef struct wr_storage_facts {
     bool direct;       /* file accessed past the page cache where aligned */
     bool local;        /* the file system is this machine's alone */
     bool weak;         /* hosts may see old data, sizes and names until they sync (systems.h) */
+    bool carries;      /* what a host writes may carry old bytes around it, unless it is locked */
     const char *kind;  /* of file system */
     int64_t system;    /* tells the file system from others; 0: not known */
     /* of a striped file; otherwise 0 */

@@ -183,6 +183,7 @@ static void join_facts(wr_storage_facts *all, const wr_storage_facts *part)
     all->direct |= part->direct;
     all->local &= part->local;
     all->weak |= part->weak;
+    all->carries |= part->carries;
     all->kind = part->kind;
     all->system = all->system ? all->system : part->system;
     all->alignment = wr_max(all->alignment, part->alignment);

@@ -29,7 +29,7 @@ static const wr_system systems[] = {
     {"Ceph", 0x00C36400, WR_SHARED},   {"GFS2", 0x01161970, WR_SHARED},
     {"OCFS2", 0x7461636F, WR_SHARED},  {"NFS", 0x6969, WR_WEAK},
     {"SMB", 0xFF534D42, WR_WEAK},      {"SMB", 0xFE534D42, WR_WEAK},
-    {"SMB", 0x0000517B, WR_WEAK},      {"FUSE", 0x65735546, WR_WEAK},
+    {"SMB", 0x0000517B, WR_WEAK},      {"FUSE", 0x65735546, WR_WEAK_BYTES},
     {"9p", 0x01021997, WR_WEAK},       {"AFS", 0x5346414F, WR_WEAK},
     {"PanFS", 0xAAD7AAEA, WR_WEAK},
 };
@@ -115,7 +115,7 @@ bool wr_system_list(int from, const char *path)
     int64_t number;
     int fd = openat(from, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *names = NULL;
-    if (fd >= 0 && wr_system_of(fd, &number)->coherence == WR_WEAK)
+    if (fd >= 0 && wr_system_is_weak(wr_system_of(fd, &number)))
         names = fdopendir(fd);
     if (!names) {
         if (fd >= 0)
@@ -175,8 +175,8 @@ int wr_system_refresh(int fd, bool writable)
     do
         wrong = fsync(fd); /* brings the newest size, too, where statx does not */
     while (wrong && errno == EINTR);
-    if (wrong)
-        return errno == EROFS || errno == EINVAL ? 0 : errno;
+    if (wrong && (writable || errno == EIO || errno == ESTALE))
+        return errno;
     lock_for_a_moment(fd, writable);
     name_open(fd, name);
     int again = open(name, O_RDONLY | O_CLOEXEC); /* makes the kernel drop its pages */

@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 enum wr_coherence {
-    WR_WEAK,   /* hosts may see old data, sizes and names; also what is not known */
-    WR_SHARED, /* several hosts have it, and all see the newest state */
-    WR_OWN,    /* it is this machine's alone */
+    WR_WEAK, /* hosts may see old data, sizes and names, and write whole pages of them where they
+              * hold no lock; also what is not known */
+    WR_WEAK_BYTES, /* likewise, but what is written goes out as it is */
+    WR_SHARED,     /* several hosts have it, and all see the newest state */
+    WR_OWN,        /* it is this machine's alone */
 };
 
 typedef struct wr_system {
@@ -17,6 +19,11 @@ typedef struct wr_system {
     uint32_t type; /* statfs's f_type */
     enum wr_coherence coherence;
 } wr_system;
+
+static inline bool wr_system_is_weak(const wr_system *system)
+{
+    return system->coherence == WR_WEAK || system->coherence == WR_WEAK_BYTES;
+}
 
 /* The file system of an open file; of an overlay, the one that takes what is written. Never NULL:
  * one that is not in the table is "unknown", and weak. *number tells it from others, 0: not known.
