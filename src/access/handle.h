@@ -35,13 +35,11 @@ typedef struct wr_handle {
     bool atomic;                  /* accesses are as if one came after the other */
     bool sole;                    /* no other rank or program has it open: writes need no lock */
     bool weak;                    /* other hosts see what one writes after a sync only */
-    bool owned;   /* so every byte has one host that writes it in collective calls; and */
-    bool pushes;  /* what they write is with the file system when they end: it may be read */
+    bool owned;   /* so every byte has one host that writes it in collective calls */
     bool carries; /* a host may write old bytes around what it writes and has not locked */
     /* this rank's own */
     _Atomic int64_t reach;    /* of what hosts have written so, during collective reads; or 0 */
-    _Atomic int64_t end;      /* of what collective calls have written since the latest sync */
-    _Atomic bool wrote_alone; /* since then: owners must hear of it */
+    _Atomic bool wrote_alone; /* since the latest sync: owners must hear of it */
     _Atomic bool aged;        /* owners have written since this host last looked */
     _Atomic int64_t logged;   /* accesses of this rank alone that the log has numbers for */
 } wr_handle;

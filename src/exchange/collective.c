@@ -274,14 +274,15 @@ static void hear_alone(wr_call *c, const wr_joint *all)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_REFRESH), c->plan->lo);
 }
 
-/* Only owners see what they have written, until the next sync; but who may read it alone, or by
- * another handle in atomic mode, must find it. */
+/* Only owners see what they have written, until the next sync. But whose it is may read it alone, or
+ * write over it, which must not be undone when the owner's host stores it; and in atomic mode it
+ * may be read by another handle. */
 static void store_owned(wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
     if (!handle->weak || c->a->direction == WR_READ)
         return;
-    if (c->mine >= 0 && (handle->pushes || handle->atomic) && !c->in->write_behind)
+    if (c->mine >= 0 && (handle->owned || handle->atomic) && !c->in->write_behind)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_STORE), c->plan->lo);
 }
 

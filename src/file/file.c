@@ -198,7 +198,6 @@ static void set_coherence(wr_group *p, int mode, bool weak)
     const wr_transport *t = handle->world->transport;
     handle->weak = weak;
     handle->owned = weak && t->nodes > 1 && mode & WEIR_WRITE;
-    handle->pushes = handle->owned && mode & WEIR_READ;
     if (t->rank == 0)
         wr_log_line(&handle->world->log, WR_LOG_INFO, "%s: file system %s: %s",
                     handle->storage->path, handle->storage->facts.kind,
