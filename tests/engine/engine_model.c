@@ -20,11 +20,13 @@ static void rank_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
-/* Memory, or now and then logical disks. */
+/* Memory, or now and then logical disks, or a file system that is taken for a weak one. */
 static const char *random_storage(rng *r)
 {
     static char striped[100];
     static const char *const disks[] = {".", ".:.", ".:.:.", ".:.:.:.:."};
+    if (rng_chance(r, 15))
+        return "posix;coherence=weak";
     if (!rng_chance(r, 20))
         return "mem";
     snprintf(striped, sizeof striped, "striped;disks=%s;striping_unit=%lld",

@@ -53,6 +53,7 @@ static const char *const hints[] = {"cb_buffer_size=64",
                                     "weir_storage=pool",
                                     "weir_storage=uring",
                                     "weir_direct=always",
+                                    "weir_coherence=weak",
                                     "weir_fault=eintr:3",
                                     "access_style=write_once,random",
                                     "cb_nodes=none"};

@@ -41,7 +41,7 @@ static void check_counts(void)
         "way list",      "way sieve",    "way rounds",    "way kept",          "way none",
         "exchange shm",  "exchange p2p", "exchange none", "exchange alltoall", "exchange leaders",
         "locks nothing", "locks shared", "locks modify",  "locks exclusive",   "locks lease",
-        "by thread",     "by caller",    "handed yes",    "aside yes"};
+        "by thread",     "by caller",    "handed yes",    "aside yes",         "owned yes"};
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         if (!told_count(seen[i]))
             fprintf(stderr, "nothing was done with: %s\n", seen[i]);
@@ -60,7 +60,7 @@ int main(void)
         check_case(i);
         s->ranks = (int)rng_within(&r, 1, MOST_RANKS);
         const bool file = rng_chance(&r, 30);
-        s->storage = file ? "posix" : "mem";
+        s->storage = !file ? "mem" : rng_chance(&r, 50) ? "posix" : "posix;coherence=weak";
         snprintf(s->path, sizeof s->path, "plan-told-%d-%lld", (int)getpid(), (long long)i);
         scene_make(&r, s);
         s->atomic = rng_chance(&r, 20) && !s->behind;

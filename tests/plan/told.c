@@ -23,7 +23,7 @@ typedef struct told_key {
 /* A plan as it was told. */
 typedef struct told_plan {
     told_key key;
-    bool together;
+    bool together, owned;
     char exchange[NAME], way[TRIES][NAME], hold[TRIES][NAME], mover[NAME];
     int ways, holds;
     bool write, left, handed;
@@ -125,9 +125,10 @@ static void parse_plan_line(told_plan *p, const char *text)
     long long number;
     if (begins(text, "  write, "))
         p->write = true;
-    else if (begins(text, "plan: "))
+    else if (begins(text, "plan: ")) {
         p->together = begins(text, "plan: together");
-    else if (begins(text, "exchange: "))
+        p->owned = strstr(text, ", because: the file system is weak");
+    } else if (begins(text, "exchange: "))
         snprintf(p->exchange, NAME, "%s", text + strlen("exchange: "));
     else if (begins(text, "way: "))
         p->ways = parse_tries(text + strlen("way: "), p->way);
@@ -222,6 +223,8 @@ static void check_together(const told_plan *p, const told_plan *own, const told_
     CHECK(d->windows ? rounds && !strcmp(d->way, p->way[0]) : !strcmp(d->way, "none"));
     CHECK(!strcmp(d->exchange, rounds ? p->exchange : "none"));
     CHECK(locks_agree(p, d, rounds ? p->hold[0] : "nothing"));
+    if (p->owned) /* others have other bytes */
+        CHECK(p->together && (begins(p->hold[0], "all,") || !strcmp(p->hold[0], "nothing")));
     CHECK(d->flight <= p->slots || !d->windows);
     /* what is read is asked for as soon as there is room */
     if (!strcmp(d->exchange, "shm") && !p->write && d->windows)
@@ -252,6 +255,7 @@ static void check_did(const told_plan *p, const told_plan *own, const told_did *
         check_together(p, own, d);
     else
         check_alone(p, d);
+    count("owned", p->owned ? "yes" : "no");
     count("way", d->way);
     count("exchange", d->exchange);
     count("locks", d->locks);
