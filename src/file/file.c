@@ -491,6 +491,14 @@ static void log_traffic(wr_world *w)
                 (long long)agree->messages, (long long)agree->bytes);
 }
 
+/* Where another host has removed the file, hosts may not be able to store what they still have. */
+static int close_storage(weir_file *f)
+{
+    int code = wr_storage_close(f->group.handle.storage);
+    f->group.handle.storage = NULL;
+    return f->removed ? 0 : code;
+}
+
 /* Everyone has stopped using it before anyone lets go. */
 int weir_file_close(weir_file *file)
 {
@@ -503,7 +511,8 @@ int weir_file_close(weir_file *file)
     wr_io_worker_stop(&file->group.handle);
     wr_lease_reaper_stop(&file->group.handle);
     int lost = wr_write_behind_flush(&file->group.handle);
-    if (!lost && file->group.handle.weak && file->mode & WEIR_WRITE) /* for who opens it next */
+    const bool next = file->mode & WEIR_WRITE && !file->removed; /* somebody may open it */
+    if (!lost && file->group.handle.weak && next)
         lost = wr_handle_sync(&file->group.handle, WR_SYNC_STORE);
     weir_error error = *weir_error_last();
     wr_channel_barrier(&file->group.channel, &waiter);
@@ -512,10 +521,9 @@ int weir_file_close(weir_file *file)
         wr_costs_learn(&file->group.handle.world->process->costs,
                        &file->group.handle.storage->facts, &file->group.handle.tunables,
                        &file->group.handle.samples);
-    int code = wr_storage_close(file->group.handle.storage);
+    int code = close_storage(file);
     if (lost)
         code = wr_error_raise(&error);
-    file->group.handle.storage = NULL;
     code = wr_channel_agree(&file->group.channel, code);
     wr_pointer_remove(file);
     wr_channel_barrier(&file->group.channel, &waiter);

@@ -38,6 +38,9 @@ static inline int wr_file_open(wr_world *world, const char *path, int mode, cons
 /* Waits for collective accesses started on the file; WEIR_ETRANSPORT once MPI has ended. */
 int wr_file_settle(weir_file *file);
 
+/* Its name is removed: closing it need not store anything, nor fail because it cannot. */
+void wr_file_note_removed(weir_file *file);
+
 /* What rooms above need to know of a file. A file is not alive once MPI has ended. */
 bool wr_file_is_alive(const weir_file *file);
 const wr_transport *wr_file_ranks(const weir_file *file);

@@ -1,6 +1,11 @@
 /* What rooms above see of an open file. */
 #include "file/inside.h"
 
+void wr_file_note_removed(weir_file *file)
+{
+    file->removed = true;
+}
+
 bool wr_file_is_alive(const weir_file *file)
 {
     return file->group.handle.world;

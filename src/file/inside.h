@@ -26,6 +26,7 @@ struct weir_file {
     int mode;
     int64_t identity;     /* facts.identity of rank 0's storage */
     bool one_name;        /* all ranks call it alike */
+    bool removed;         /* its name is, and what it holds is nobody's */
     bool follows;         /* ranks open it through the first of their node, when they need it */
     pthread_mutex_t lock; /* of what follows */
     wr_pointer pointer;

@@ -1,11 +1,13 @@
 /* How files behind the door come and go: opens that fail on one rank fail on all and leave nothing;
  * files outlive their communicator and end with MPI; other processes see nothing of them. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,6 +158,26 @@ static void test_freed_communicator(const char *path)
         CHECK_OK(MPI_File_sync(fh));
         CHECK_OK(MPI_File_close(&fh));
     }
+}
+
+/* As on file systems where a file that another host has removed cannot be stored. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    struct stat s;
+    CHECK(!fstat(fd, &s));
+    errno = ESTALE;
+    return s.st_nlink ? (int)syscall(SYS_fsync, fd) : -1;
+}
+
+static void test_deleted(const char *path)
+{
+    MPI_File fh;
+    MPI_Info weak = door_info("weir_coherence=weak");
+    const int amode = everything | MPI_MODE_DELETE_ON_CLOSE;
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, amode, weak, &fh));
+    use(fh, MPI_COMM_WORLD, 1);
+    MPI_Info_free(&weak);
+    CHECK_OK(MPI_File_close(&fh));
 }
 
 /* Many at once, some twice, closed in another order. */
@@ -376,6 +398,7 @@ int main(int argc, char **argv)
     check_within(60);
     test_small_communicators();
     test_freed_communicator(door_path("freed"));
+    test_deleted(door_path("deleted"));
     test_many_files();
     test_pipe(door_path("pipe"));
     test_size_limit(door_path("limit"));

@@ -231,7 +231,10 @@ static int remove_file(wr_mpi_file *mf)
     wr_file_settle(file);
     if (wr_file_ranks(file)->rank == 0)
         code = wr_file_name_remove(&mf->name, wr_file_storage(file));
-    return wr_file_agree(file, code);
+    code = wr_file_agree(file, code);
+    if (!code)
+        wr_file_note_removed(file);
+    return code;
 }
 
 WR_EXPORT int PMPI_File_close(MPI_File *fh)
