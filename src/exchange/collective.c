@@ -274,9 +274,9 @@ static void hear_alone(wr_call *c, const wr_joint *all)
         wr_call_fail(c, wr_handle_sync(handle, WR_SYNC_REFRESH), c->plan->lo);
 }
 
-/* Only owners see what they have written, until the next sync. But whose it is may read it alone, or
- * write over it, which must not be undone when the owner's host stores it; and in atomic mode it
- * may be read by another handle. */
+/* Only owners see what they have written, until the next sync. But whose it is may read it alone,
+ * or write over it, which must not be undone when the owner's host stores it; and in atomic mode
+ * it may be read by another handle. */
 static void store_owned(wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
