@@ -4,6 +4,7 @@
  * usage: promises [NAME...], in the folder that hosts share; all, or those named. Every rank knows
  * what all do, and so what it must read. The first and the last rank are on different hosts. */
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum { ROOM = 1 << 20, LIMIT = 60 };
 
 static unsigned char want[ROOM], got[ROOM], given[ROOM];
 static int64_t wrong;
-static int times; /* that each is tried, about */
+static int64_t times; /* that each is tried, about */
 
 /* --- what is done, and what is seen --- */
 
@@ -47,12 +48,12 @@ static void expect_weir(int code, const char *what, int line)
 }
 
 /* What is at an offset since a time. */
-static unsigned char value(int64_t at, int time)
+static unsigned char value(int64_t at, int64_t time)
 {
     return (unsigned char)(1 + (at * 7 + time * 41 + at / 251) % 250);
 }
 
-static void fill(unsigned char *bytes, int64_t lo, int64_t hi, int time)
+static void fill(unsigned char *bytes, int64_t lo, int64_t hi, int64_t time)
 {
     for (int64_t i = lo; i < hi; i++)
         bytes[i] = value(i, time);
@@ -118,7 +119,7 @@ typedef struct deal {
     int64_t base, piece, hole;
 } deal;
 
-static int64_t piece_of(const deal *d, int rank)
+static int64_t piece_of(const deal *d, int64_t rank)
 {
     return d->base + (rank % door_ranks) * (d->piece + d->hole);
 }
@@ -128,14 +129,14 @@ static int64_t end_of(const deal *d)
     return piece_of(d, door_ranks - 1) + d->piece;
 }
 
-static void note(const deal *d, int time)
+static void note(const deal *d, int64_t time)
 {
     for (int q = 0; q < door_ranks; q++)
         fill(want, piece_of(d, q), piece_of(d, q) + d->piece, time);
 }
 
 /* The piece that has number `which`, modulo the number of ranks. */
-static void write_piece(MPI_File fh, const deal *d, int which, int time, bool together)
+static void write_piece(MPI_File fh, const deal *d, int64_t which, int64_t time, bool together)
 {
     const int64_t lo = piece_of(d, which);
     fill(given, lo, lo + d->piece, time);
@@ -152,7 +153,7 @@ static void try_sync(const char *path)
     for (int i = 0; i < 2; i++) {
         MPI_File fh;
         open_new(path, "", &fh);
-        for (int time = 0; time < times; time++) {
+        for (int64_t time = 0; time < times; time++) {
             const deal d = {time * pieces[i], pieces[i], pieces[i] / 2};
             write_piece(fh, &d, door_rank, time, time % 3 == 2);
             note(&d, time);
@@ -186,7 +187,7 @@ static void try_file_sync(const char *path)
     weir_file *f;
     memset(want, 0, ROOM);
     DONE(weir_file_open(MPI_COMM_WORLD, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL, &f));
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         const deal d = {time * 500, 1000, 300};
         int64_t lo = piece_of(&d, door_rank), size;
         fill(given, lo, lo + d.piece, time);
@@ -204,11 +205,11 @@ static void try_file_sync(const char *path)
 
 /* --- arrays --- */
 
-enum { ROWS = 48, COLUMNS = 30 };
+enum { ROWS = 48, COLUMNS = 30, ELEMENTS = ROWS * COLUMNS };
 
-static int32_t element(int64_t i, int time)
+static int32_t element(int64_t i, int64_t time)
 {
-    return (int32_t)(i + 1000000 * (int64_t)time);
+    return (int32_t)(i + 1000000 * time);
 }
 
 static weir_array *create_array(MPI_Comm comm, const char *path)
@@ -220,9 +221,9 @@ static weir_array *create_array(MPI_Comm comm, const char *path)
 }
 
 /* Rows [first, ROWS) in steps. */
-static void write_rows(weir_array *a, int64_t first, int64_t step, int time)
+static void write_rows(weir_array *a, int64_t first, int64_t step, int64_t time)
 {
-    int32_t data[ROWS * COLUMNS];
+    int32_t data[ELEMENTS];
     int64_t n = 0;
     const int64_t lo[] = {first, 0}, hi[] = {ROWS, COLUMNS}, steps[] = {step, 1};
     for (int64_t i = first; i < ROWS; i += step)
@@ -232,11 +233,11 @@ static void write_rows(weir_array *a, int64_t first, int64_t step, int time)
                           NULL));
 }
 
-static void look_rows(weir_array *a, int time)
+static void look_rows(weir_array *a, int64_t time)
 {
-    int32_t data[ROWS * COLUMNS] = {0};
+    int32_t data[ELEMENTS] = {0};
     DONE(weir_array_read(a, &(weir_selection){0}, NULL, data, NULL));
-    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+    for (int64_t i = 0; i < ELEMENTS; i++)
         if (data[i] != element(i, time))
             complain("array", "an old element", __LINE__);
 }
@@ -244,7 +245,7 @@ static void look_rows(weir_array *a, int time)
 static void try_array_sync(const char *path)
 {
     weir_array *a = create_array(MPI_COMM_WORLD, path);
-    for (int time = 0; a && time < times; time++) {
+    for (int64_t time = 0; a && time < times; time++) {
         write_rows(a, (door_rank + time) % door_ranks, door_ranks, time);
         DONE(weir_array_sync(a));
         look_rows(a, time);
@@ -254,7 +255,7 @@ static void try_array_sync(const char *path)
         DONE(weir_array_close(a));
 }
 
-static void look_at_array(MPI_Comm comm, const char *path, int time)
+static void look_at_array(MPI_Comm comm, const char *path, int64_t time)
 {
     weir_array *a = NULL;
     DONE(weir_array_open(comm, path, WEIR_READ, NULL, &a));
@@ -267,7 +268,7 @@ static void look_at_array(MPI_Comm comm, const char *path, int time)
 /* One rank makes it, ranks on other hosts look at it; then the other way round. */
 static void try_replaced_array(const char *path)
 {
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         const int maker = time % 2 ? door_ranks - 1 : 0;
         if (door_rank == maker) {
             weir_array *a = create_array(MPI_COMM_SELF, path);
@@ -288,7 +289,7 @@ static void try_close(const char *path)
 {
     MPI_File fh;
     open_new(path, "", &fh);
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         const deal d = {time * 900, 1000, 300};
         write_piece(fh, &d, door_rank, time, time % 2);
         note(&d, time);
@@ -309,7 +310,7 @@ static void open_own(const char *path, int amode, MPI_File *fh)
 /* A file of one size: one rank changes it and the others, who may have it open, look; and so on. */
 static void try_own_of(const char *path, int64_t bytes)
 {
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         MPI_File fh, kept;
         const int writer = time % 2 ? door_ranks - 1 : 0;
         const bool keeps = time % 4 > 1 && door_rank != writer;
@@ -351,7 +352,7 @@ static void try_readers(const char *path)
         open_own(path, MPI_MODE_CREATE | MPI_MODE_RDWR, &own);
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh));
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         const int64_t lo = 400 * time, hi = lo + 1000;
         fill(want, lo, hi, time);
         if (door_rank == writer) {
@@ -378,7 +379,7 @@ static void try_together(const char *path)
     for (int i = 0; i < 2; i++) {
         MPI_File fh;
         open_new(path, "", &fh);
-        for (int time = 0; time < 3 * times; time++) {
+        for (int64_t time = 0; time < 3 * times; time++) {
             const deal d = {time % 5 * (pieces[i] / 3), pieces[i], time % 2 * 50};
             write_piece(fh, &d, door_rank + time, time, true);
             note(&d, time);
@@ -396,7 +397,7 @@ static void try_forms(const char *path)
 {
     MPI_File fh;
     open_new(path, "", &fh);
-    for (int time = 0; time < 2 * times; time++) {
+    for (int64_t time = 0; time < 2 * times; time++) {
         MPI_Request requests[2];
         const deal d = {time % 5 * 700, 2000, 100};
         const int64_t lo = piece_of(&d, door_rank + time),
@@ -426,7 +427,7 @@ static void try_own_writes(const char *path)
     for (int i = 0; i < 2; i++) {
         MPI_File fh;
         open_new(path, "", &fh);
-        for (int time = 0; time < 2 * times; time++) {
+        for (int64_t time = 0; time < 2 * times; time++) {
             const deal d = {0, pieces[i], 10};
             const int64_t lo = piece_of(&d, door_rank);
             write_piece(fh, &d, door_rank, time, time % 4 < 2);
@@ -443,7 +444,7 @@ static void try_own_writes(const char *path)
 /* A rank writes together and then alone, without reading: what it wrote last is what stays. */
 static void try_last_write(const char *path)
 {
-    for (int time = 0; time < times; time++) {
+    for (int64_t time = 0; time < times; time++) {
         MPI_File fh;
         const deal d = {0, time % 2 ? 30000 : 700, 10};
         memset(want, 0, ROOM);
@@ -469,7 +470,7 @@ static void try_size(const char *path)
     static const int64_t sizes[] = {100000, 3000, 50000, 10, 5000};
     MPI_File fh;
     open_new(path, "", &fh);
-    for (int time = 0; time < 5; time++) {
+    for (int64_t time = 0; time < 5; time++) {
         const deal d = {0, 9000, 100};
         write_piece(fh, &d, door_rank, time, time % 2);
         note(&d, time);
@@ -485,14 +486,14 @@ static void try_size(const char *path)
 /* The last rank writes alone what then is a hole in what all write together. */
 static void write_around(const char *path, const char *hints)
 {
-    enum { BLOCK = 64, GAP = 64, BLOCKS = 6 };
+    enum { BLOCK = 64, GAP = 64, BLOCKS = 6, ROW = BLOCKS * (BLOCK + GAP) };
     MPI_Datatype blocks;
     MPI_File fh;
     MPI_Type_create_hvector(BLOCKS, BLOCK, BLOCK + GAP, MPI_BYTE, &blocks);
     MPI_Type_commit(&blocks);
     open_new(path, hints, &fh);
-    for (int time = 0; time < times; time++) {
-        const int64_t row = BLOCKS * (BLOCK + GAP), all = row * door_ranks;
+    for (int64_t time = 0; time < times; time++) {
+        const int64_t row = ROW, all = row * door_ranks;
         fill(want, 0, all, time);
         for (int64_t at = BLOCK; at < all && door_rank == door_ranks - 1; at += BLOCK + GAP)
             OK(MPI_File_write_at(fh, at, want + at, GAP, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -519,7 +520,7 @@ static void try_atomic(const char *path)
     MPI_File fh;
     open_new(path, "", &fh);
     OK(MPI_File_set_atomicity(fh, 1));
-    for (int time = 0; time < 3 * times; time++) {
+    for (int64_t time = 0; time < 3 * times; time++) {
         const int64_t lo = 200 * time, hi = lo + 2000;
         fill(want, lo, hi, time);
         if (time % 3 == 2)
@@ -551,7 +552,7 @@ static void look_at_records(MPI_File fh, int each)
     if (count != 2 * all)
         complain("records", "missing", __LINE__);
     for (int i = 0; i < count / 2; i++) {
-        const int32_t *r = &records[2 * i];
+        const int32_t *r = &records[(ptrdiff_t)2 * i];
         if (r[0] < 1 || r[0] > door_ranks || r[1] != next[r[0]]++)
             complain("records", "one is not there once, or in its turn", __LINE__);
     }
@@ -567,7 +568,7 @@ static void try_shared_pointer(const char *path)
                       : MPI_File_write_shared(fh, record, 2, MPI_INT32_T, MPI_STATUS_IGNORE));
     }
     OK(MPI_File_sync(fh));
-    look_at_records(fh, 2 * times);
+    look_at_records(fh, 2 * (int)times);
     OK(MPI_File_close(&fh));
 }
 
