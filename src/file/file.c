@@ -737,7 +737,6 @@ static void keep_opened(wr_tunables *t, const wr_tunables *opened)
     t->independent = opened->independent;
     t->coherence = opened->coherence;
     t->direct = opened->direct;
-    t->coherence = opened->coherence;
     t->fault = opened->fault;
     t->io_threads = opened->io_threads;
     t->io_depth = opened->io_depth;
