@@ -287,14 +287,12 @@ static void store_owned(wr_call *c)
 }
 
 /* When all have: who looks before others have stored would look too early. */
-static void note_owned(wr_call *c, int code)
+static void note_owned(const wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
     if (!c->in->owned || c->a->direction == WR_READ || !c->in->wanted.active)
         return;
     handle->aged = c->group->unsettled = true;
-    if (!code)
-        handle->end = wr_max(handle->end, c->in->wanted.hi);
 }
 
 static int run_call(wr_call *c, int code, int64_t *count)
@@ -324,7 +322,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
     wr_call_stored(c); /* others may still be in the storage */
     code = wr_call_leave(c);
     handle->reach = 0;
-    note_owned(c, code);
+    note_owned(c);
     clean_up(c);
     *count = wr_outcome_count(&c->outcome, c->a);
     return code || !c->a->whole ? code : wr_handle_demand_all(handle, c->outcome.stop);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "access/direct_read.h"
-#include "base/arith.h"
 #include "base/cores.h"
 #include "file/following.h"
 #include "file/pointer.h"
@@ -405,10 +404,8 @@ static int refresh(weir_file *f)
     const bool looks = !f->follows || handle->world->transport->local_rank == 0;
     int code = looks ? wr_handle_sync(handle, WR_SYNC_REFRESH) : 0;
     code = wr_channel_agree(&f->group.channel, code);
-    if (!code) {
+    if (!code)
         handle->aged = f->group.unsettled = false;
-        handle->end = 0;
-    }
     return code;
 }
 
@@ -626,11 +623,7 @@ int weir_file_get_size(weir_file *file, int64_t *size)
         code = wr_handle_ready(handle);
     if (!code)
         code = wr_handle_catch_up(handle);
-    if (!code)
-        code = wr_storage_get_size(handle->storage, size);
-    if (!code)
-        *size = wr_max(*size, handle->end);
-    return code;
+    return code ? code : wr_storage_get_size(handle->storage, size);
 }
 
 /* [collective] All ranks name the same size, and one that makes sense. */
