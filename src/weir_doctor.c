@@ -119,6 +119,20 @@ static int try_open(const char *folder, const wr_tunables *tunables, char used[3
     return 0;
 }
 
+static void say_coherence(report *r, const wr_storage_facts *facts, const wr_world *w)
+{
+    const char *what = "strong: all hosts see at once what one has written";
+    if (facts->weak)
+        what = "weak: hosts see each other's writes after a sync, which, like opening, takes some "
+               "ms more;\n           until then collective calls give every byte one owner; writes "
+               "with holes go run by run";
+    else if (w->tunables.coherence.which == WR_COHERENCE_STRONG)
+        what = "coherence=strong was set: if hosts cache this file system, they read old data";
+    else if (facts->local)
+        what = "strong: the ranks of this machine share it; other hosts cannot";
+    say(r, "coherence  %s\n", what);
+}
+
 static int say_storage(report *r, const wr_world *w, const char *folder)
 {
     wr_tunables plain = w->tunables, asked = w->tunables;
@@ -137,10 +151,7 @@ static int say_storage(report *r, const wr_world *w, const char *folder)
     wr_storage_measure(folder, &plain, &w->log, &buffered);
     say(r, "folder     %s, %s, %s\n", folder, facts.kind,
         facts.local ? "of this machine" : "on a network");
-    say(r, "coherence  %s\n",
-        facts.weak ? "weak: hosts see what others write after a sync; until then collective calls "
-                     "give\n           every byte one owner, and nobody reads to write back"
-                   : "strong: all hosts see at once what one has written");
+    say_coherence(r, &facts, w);
     say(r, "io_uring   %s\n", uring ? "yes" : "no: refused by the kernel, or not built in");
     say(r, "O_DIRECT   %s", can_direct ? "yes" : "no\n");
     if (can_direct)

@@ -118,7 +118,8 @@ const wr_tunable wr_tunable_table[] = {
     {"coherence", WR_CHOICE, AT(coherence), "auto|strong|weak", 0, 0, "auto", "storage",
      "whether all hosts see at once what one has written to a file: weak ones do after a sync "
      "only, "
-     "and there every byte has one owner among the hosts; auto: by the kind of file system"},
+     "and there every byte has one owner among the hosts; auto: by the kind of file system; strong "
+     "where hosts cache: old and lost data, without an error"},
     {"lock_wait", WR_COUNT, AT(lock_wait), "milliseconds", 0, INT32_MAX, "30000", "storage",
      "how long a rank waits for a range of a file that somebody else has locked; then writes with "
      "holes go on without reading what lies between, where that is possible, and others fail; 0: "

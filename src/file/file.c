@@ -160,7 +160,8 @@ static void ask_stripe(wr_group *p, const wr_opening *how, agreed *a)
             wr_system_stripe_ask(many ? how->members->member[0].path : how->path, facts->local);
     if (facts->dealt.bytes)
         wr_log_line(&p->handle.world->log, WR_LOG_INFO,
-                    "%s: the file system has stripes of %lld bytes over %lld servers (0: unknown)",
+                    facts->dealt.servers ? "%s: stripes of %lld bytes over %lld servers"
+                                         : "%s: the file system prefers blocks of %lld bytes",
                     p->handle.storage->path, (long long)facts->dealt.bytes,
                     (long long)facts->dealt.servers);
     adopt_stripe(&a->tunables, facts);
@@ -197,12 +198,14 @@ static void set_coherence(wr_group *p, int mode, bool weak)
     const wr_transport *t = handle->world->transport;
     handle->weak = weak;
     handle->owned = weak && t->nodes > 1 && mode & WEIR_WRITE;
+    const bool claimed = handle->tunables.coherence.which == WR_COHERENCE_STRONG;
     if (t->rank == 0)
         wr_log_line(&handle->world->log, WR_LOG_INFO, "%s: file system %s: %s",
                     handle->storage->path, handle->storage->facts.kind,
-                    !weak           ? "hosts see what others write"
-                    : handle->owned ? "weak, so every byte has one owner between syncs"
-                                    : "weak, so others see what is written after a sync");
+                    weak      ? "weak: hosts see each other's writes after a sync; every byte has "
+                                "one owner until then"
+                    : claimed ? "coherence=strong was set: if hosts cache it, they read old data"
+                              : "hosts see what others write");
 }
 
 /* [collective] All have it open, and all the same one: names may differ, files not. What plans and
