@@ -55,7 +55,7 @@ static void expect_facts(const char *path, const char *hints, bool weak, bool lo
  * files. */
 static void test_facts(void)
 {
-    static const char *const backends[] = {"storage=posix", "storage=pool", "storage=" STRIPED};
+    static const char *const backends[] = {"storage=posix", "storage=pool", ("storage=" STRIPED)};
     char hints[100];
     opened o;
     expect_facts("/proc/self/status", "storage=posix", false, true);
