@@ -103,6 +103,14 @@ static void name_open(int fd, char name[40])
     snprintf(name, 40, "/proc/self/fd/%d", fd);
 }
 
+/* One call where the file system is trusted. */
+static bool may_be_weak(int from, const char *folder)
+{
+    struct statfs status;
+    const bool known = from == AT_FDCWD ? !statfs(folder, &status) : !fstatfs(from, &status);
+    return known && wr_system_is_weak(find((uint32_t)status.f_type));
+}
+
 bool wr_system_list(int from, const char *path)
 {
     char folder[4096];
@@ -112,6 +120,8 @@ bool wr_system_list(int from, const char *path)
         return false;
     memcpy(folder, last ? path : ".", length);
     folder[length] = 0;
+    if (!may_be_weak(from, folder))
+        return false;
     int64_t number;
     int fd = openat(from, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *names = NULL;
