@@ -76,21 +76,24 @@ void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char 
         copy_meeting(a, &memory, window, &m);
 }
 
-/* Packs one batch; `m->a` counts in the data of the file pattern. */
+/* Packs what exists of one batch; `m->a` counts in the data of the file pattern. */
 static void pack_meeting(const wr_access_request *a, wr_cursor *memory, char *packed,
-                         const wr_meeting *m)
+                         const wr_meeting *m, int64_t valid)
 {
     enum wr_packing packing = a->direction == WR_WRITE ? WR_PACK : WR_UNPACK;
     for (int64_t i = 0; i < m->count; i++) {
         int64_t data = m->a + i * m->a_step - a->begin;
+        int64_t bytes = wr_min(m->run, valid - m->offset - i * m->stride);
+        if (bytes <= 0)
+            continue;
         if (wr_cursor_data(memory) != data)
             wr_cursor_seek_data(memory, data);
-        wr_pack_cursor(memory, a->base, packed + i * m->run, m->run, packing);
+        wr_pack_cursor(memory, a->base, packed + i * m->run, bytes, packing);
     }
 }
 
 int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
-                       int64_t lo, int64_t hi)
+                       int64_t lo, int64_t hi, int64_t valid)
 {
     const wr_want want = {a->file, a->begin, a->end, 0};
     int64_t bytes = 0;
@@ -101,7 +104,7 @@ int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, ch
     wr_cursor_init(&memory, a->memory);
     for (; wr_meet_next(&meet, &m); bytes += m.run * m.count)
         if (packed)
-            pack_meeting(a, &memory, packed + bytes, &m);
+            pack_meeting(a, &memory, packed + bytes, &m, valid);
     return bytes;
 }
 
@@ -110,7 +113,7 @@ int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, wr_window 
     const wr_access_request a = {
         .file = want->pattern, .begin = want->begin, .end = want->end, .memory = want->pattern};
     return wr_want_touches(want, range.lo, range.hi)
-               ? wr_access_pack(&a, realm, NULL, range.lo, range.hi)
+               ? wr_access_pack(&a, realm, NULL, range.lo, range.hi, INT64_MAX)
                : 0;
 }
 

@@ -39,9 +39,10 @@ void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char 
                     int64_t hi);
 
 /* The rank's data in a realm and in offsets [lo, hi), one after the other, to or from `packed`;
- * returns how many bytes. With `packed` NULL only counts. */
+ * returns how many bytes. Those at or behind `valid` are left out, but have their place. With
+ * `packed` NULL only counts. */
 int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
-                       int64_t lo, int64_t hi);
+                       int64_t lo, int64_t hi, int64_t valid);
 
 /* How many bytes of a realm another rank wants in the range, which wr_access_pack makes there. */
 int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, wr_window range);

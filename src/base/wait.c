@@ -152,14 +152,21 @@ int64_t wr_backoff_time(int64_t tries)
     return rest <= 0 ? 0 : rest < NAP_US ? rest : NAP_US;
 }
 
-void wr_backoff(int *tries)
+void wr_backoff_on(wr_word *word, uint32_t seen, int *tries)
 {
     *tries += *tries < INT_MAX;
-    int64_t rest = wr_backoff_time(*tries);
+    const int64_t rest = wr_backoff_time(*tries);
+    const struct timespec limit = duration(rest);
     if (wr_task_current())
         wr_task_leave(NULL, (uint32_t)*tries);
     else if (rest)
-        wr_pause(rest);
+        futex_wait(word, seen, &limit);
     else
         sched_yield();
+}
+
+void wr_backoff(int *tries)
+{
+    static wr_word never;
+    wr_backoff_on(&never, 0, tries);
 }

@@ -74,6 +74,9 @@ void wr_pause(int64_t microseconds);
  * mover is told of the tries (task.h). */
 void wr_backoff(int *tries);
 
+/* The same, but a change of the word ends a sleep. */
+void wr_backoff_on(wr_word *word, uint32_t seen, int *tries);
+
 /* How long it sleeps at the n-th try, in microseconds; 0: it yields. */
 int64_t wr_backoff_time(int64_t tries);
 

@@ -12,8 +12,17 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "exchange/service.h"
+#include "exchange/party.h"
 #include "pattern/meet.h"
+
+/* What an aggregator tells of a round. */
+typedef struct wr_announcement {
+    int64_t lo, hi;
+    int64_t valid;      /* when reading: bytes from here on do not exist */
+    int64_t last;       /* 1: there are no more windows */
+    int64_t realm;      /* the aggregator's */
+    int64_t first, end; /* whose data move: of ranks [first, end) */
+} wr_announcement;
 
 enum { MOST_LANES = 4096 }; /* of a rank in a round; beyond, data are packed */
 
@@ -34,8 +43,12 @@ typedef struct bundle {
 typedef struct alltoall {
     wr_call *call;
     wr_transport *t;
-    wr_transport *wide;            /* of the all-to-alls */
-    wr_service service;            /* realms, requests, windows and memory */
+    wr_transport *wide; /* of the all-to-alls */
+    wr_arena memory;
+    weir_pattern **realms; /* by aggregator */
+    wr_windows walk;       /* as aggregator, as are these */
+    wr_round round;
+    char *buffer, *packed;
     wr_announcement *announcement; /* by aggregator, of this round */
     wr_announcement own;           /* as aggregator, from here */
     enum state state;
@@ -45,6 +58,13 @@ typedef struct alltoall {
     int64_t bundles;
     bundle *bundle; /* by aggregator */
 } alltoall;
+
+/* What of its window exists. */
+static wr_window range_of(const alltoall *x)
+{
+    const wr_window *w = &x->round.window;
+    return (wr_window){.lo = w->lo, .hi = wr_min(w->hi, x->round.valid)};
+}
 
 static void fail(alltoall *x, int code, int64_t stop)
 {
@@ -93,7 +113,7 @@ static int add_lanes(const alltoall *x, const wr_announcement *g, int rank, lane
     wr_meet meet;
     wr_meeting m;
     wr_cursor memory;
-    wr_meet_init(&meet, a->file, x->service.realms[g->realm]);
+    wr_meet_init(&meet, a->file, x->realms[g->realm]);
     wr_cursor_limit(&meet.a, a->begin, a->end);
     wr_cursor_clip(&meet.a, g->lo, wr_min(g->hi, g->valid));
     wr_cursor_init(&memory, a->memory);
@@ -113,14 +133,14 @@ static int add_lanes(const alltoall *x, const wr_announcement *g, int rank, lane
 static int add_bundle(alltoall *x, const wr_announcement *g, int rank, lanes *to)
 {
     const wr_access_request *a = x->call->a;
-    const weir_pattern *realm = x->service.realms[g->realm];
+    const weir_pattern *realm = x->realms[g->realm];
     bundle b = {g->realm, g->lo, wr_min(g->hi, g->valid), NULL};
-    int64_t bytes = wr_access_pack(a, realm, NULL, b.lo, b.hi);
+    int64_t bytes = wr_access_pack(a, realm, NULL, b.lo, b.hi, INT64_MAX);
     b.data = wr_alloc(bytes);
     if (!b.data)
         return WEIR_ENOMEM;
     if (a->direction == WR_WRITE)
-        wr_access_pack(a, realm, b.data, b.lo, b.hi);
+        wr_access_pack(a, realm, b.data, b.lo, b.hi, INT64_MAX);
     x->bundle[x->bundles++] = b;
     return add_lane(to, (wr_lane){rank, b.data, bytes, bytes, 1});
 }
@@ -138,10 +158,9 @@ static void wait_away(alltoall *x, int *tries)
 
 static void try_close(alltoall *x)
 {
-    int64_t lo = x->service.round.window.lo;
+    int64_t lo = x->round.window.lo;
     int code, tries = 0;
-    while ((code = wr_round_close(&x->call->rounds, &x->service.round, x->service.buffer, false)) ==
-           WR_AWAY)
+    while ((code = wr_round_close(&x->call->rounds, &x->round, x->buffer, false)) == WR_AWAY)
         wait_away(x, &tries);
     if (code == WR_BUSY)
         return;
@@ -153,16 +172,15 @@ static void try_open(alltoall *x)
 {
     wr_call *c = x->call;
     int more, tries = 0;
-    while ((more = wr_round_open(&c->rounds, &x->service.walk, &x->service.round,
-                                 x->service.buffer)) == WR_AWAY)
+    while ((more = wr_round_open(&c->rounds, &x->walk, &x->round, x->buffer)) == WR_AWAY)
         wait_away(x, &tries);
     if (more == WR_BUSY)
         return;
-    fail(x, more < 0 ? more : 0, x->service.round.window.lo);
+    fail(x, more < 0 ? more : 0, x->round.window.lo);
     x->state = more == 1 ? SHOWING : THROUGH;
     if (more != 1)
         return;
-    c->outcome.stop = wr_min(c->outcome.stop, x->service.round.valid);
+    c->outcome.stop = wr_min(c->outcome.stop, x->round.valid);
     x->end = 0;
 }
 
@@ -170,26 +188,25 @@ static void try_open(alltoall *x)
 static int choose_wants(alltoall *x, lanes *to)
 {
     const wr_wants *w = &x->call->wants;
-    const wr_window range = wr_service_range(&x->service);
+    const wr_window range = range_of(x);
     int64_t used = 0;
     int code = 0;
     x->first = x->end;
     for (; x->end < w->count && !code; x->end++) {
-        int64_t bytes = wr_want_bytes(&w->list[x->end], x->service.walk.realm, range);
+        int64_t bytes = wr_want_bytes(&w->list[x->end], x->walk.realm, range);
         const wr_want *want = &w->list[x->end];
         if (used && used + bytes > x->packed_room)
             break;
         if (!bytes)
             continue;
         if (x->call->a->direction == WR_READ)
-            wr_want_copy(want, WR_READ, x->service.round.window.cover, x->service.buffer,
-                         x->service.packed + used, range);
-        code = add_lane(to, (wr_lane){want->rank, x->service.packed + used, bytes, bytes, 1});
+            wr_want_copy(want, WR_READ, x->round.window.cover, x->buffer, x->packed + used, range);
+        code = add_lane(to, (wr_lane){want->rank, x->packed + used, bytes, bytes, 1});
         used += bytes;
     }
-    x->own.lo = x->service.round.window.lo;
-    x->own.hi = x->service.round.window.hi;
-    x->own.valid = x->service.round.valid;
+    x->own.lo = x->round.window.lo;
+    x->own.hi = x->round.window.hi;
+    x->own.valid = x->round.valid;
     x->own.first = x->first < x->end ? w->list[x->first].rank : 0;
     x->own.end = x->first < x->end ? w->list[x->end - 1].rank + 1 : 0;
     return code;
@@ -215,11 +232,11 @@ static void settle(alltoall *x)
 {
     if (x->state != SHOWING)
         return;
-    char *packed = x->service.packed;
+    char *packed = x->packed;
     for (int64_t i = x->first; i < x->end && x->call->a->direction == WR_WRITE; i++) {
         const wr_want *want = &x->call->wants.list[i];
-        packed += wr_want_copy(want, WR_WRITE, x->service.round.window.cover, x->service.buffer,
-                               packed, wr_service_range(&x->service));
+        packed +=
+            wr_want_copy(want, WR_WRITE, x->round.window.cover, x->buffer, packed, range_of(x));
     }
     if (x->end == x->call->wants.count)
         x->state = CLOSING;
@@ -237,8 +254,8 @@ static int tell(alltoall *x, int code)
     for (int64_t i = 0; all && i < sends; i++)
         all[i] = (wr_lane){(int)i, (char *)&x->own, bytes, bytes, 1};
     for (int64_t i = 0; all && i < n; i++)
-        all[sends + i] = (wr_lane){wr_service_rank(&x->service, i), (char *)&x->announcement[i],
-                                   bytes, bytes, 1};
+        all[sends + i] =
+            (wr_lane){wr_call_aggregator(x->call, i), (char *)&x->announcement[i], bytes, bytes, 1};
     code = code || all ? code : WEIR_ENOMEM;
     code = x->wide->ops->alltoall(x->wide, code, (int)sends, all, (int)n, all ? all + sends : NULL);
     wr_free(all);
@@ -258,7 +275,7 @@ static int exchange(alltoall *x)
     int code = 0;
     for (int64_t i = 0; i < x->call->plan->aggregators && !code; i++) {
         const wr_announcement *g = &x->announcement[i];
-        int rank = wr_service_rank(&x->service, i);
+        int rank = wr_call_aggregator(x->call, i);
         if (!is_for(g, x->t->rank))
             continue;
         code = add_lanes(x, g, rank, own);
@@ -270,7 +287,7 @@ static int exchange(alltoall *x)
     for (int64_t i = 0; i < x->bundles; i++) {
         const bundle *b = &x->bundle[i];
         if (!code && a->direction == WR_READ)
-            wr_access_pack(a, x->service.realms[b->realm], b->data, b->lo, b->hi);
+            wr_access_pack(a, x->realms[b->realm], b->data, b->lo, b->hi, INT64_MAX);
         wr_free(b->data);
     }
     x->bundles = 0;
@@ -301,50 +318,88 @@ static int run_rounds(alltoall *x)
     }
 }
 
+static int make_realms(alltoall *x)
+{
+    const wr_plan *plan = x->call->plan;
+    int64_t bytes = plan->aggregators * (int64_t)sizeof(weir_pattern *);
+    int code = 0;
+    x->realms = wr_arena_alloc(&x->memory, bytes);
+    if (!x->realms)
+        return WEIR_ENOMEM;
+    memset(x->realms, 0, (size_t)bytes);
+    for (int64_t i = 0; i < plan->aggregators && !code; i++)
+        code = wr_plan_realm(plan, i, &x->realms[i]);
+    return code;
+}
+
+/* An aggregator's window, and a window's or the largest want's data, packed. */
+static int take_memory(alltoall *x)
+{
+    const wr_call *c = x->call;
+    x->packed_room = c->plan->window;
+    for (int64_t i = 0; i < c->wants.count; i++) {
+        const wr_want *w = &c->wants.list[i];
+        if (!weir_pattern_is_disjoint(w->pattern))
+            x->packed_room = wr_max(x->packed_room, w->end - w->begin);
+    }
+    x->buffer = wr_arena_alloc(&x->memory, c->plan->window);
+    x->packed = wr_arena_alloc(&x->memory, x->packed_room);
+    return x->buffer && x->packed ? 0 : WEIR_ENOMEM;
+}
+
 /* [collective] Requests and memory: all have them, or none goes on. */
 static int admit(alltoall *x)
 {
     wr_call *c = x->call;
-    wr_arena *memory = &x->service.memory;
     const int64_t n = c->plan->aggregators;
-    int64_t asked;
-    int code = wr_service_ask(&x->service, &asked);
-    x->announcement = wr_arena_alloc(memory, n * (int64_t)sizeof *x->announcement);
-    x->bundle = wr_arena_alloc(memory, n * (int64_t)sizeof *x->bundle);
+    int code = make_realms(x);
+    int served =
+        wr_call_served(c, &x->memory, code || c->mine < 0 ? NULL : x->realms[c->mine], &c->wants);
+    code = code ? code : served;
+    x->announcement = wr_arena_alloc(&x->memory, n * (int64_t)sizeof *x->announcement);
+    x->bundle = wr_arena_alloc(&x->memory, n * (int64_t)sizeof *x->bundle);
     if (!x->announcement || !x->bundle)
         code = code ? code : WEIR_ENOMEM;
-    if (c->mine >= 0 && !code) {
-        x->packed_room = c->plan->window;
-        for (int64_t i = 0; i < c->wants.count; i++) {
-            const wr_want *w = &c->wants.list[i];
-            int64_t part = wr_service_part(&x->service, w->pattern, w->end - w->begin);
-            x->packed_room = wr_max(x->packed_room, part);
-        }
-        x->service.buffer = wr_arena_alloc(memory, c->plan->window);
-        x->service.packed = wr_arena_alloc(memory, x->packed_room);
-        code = x->service.buffer && x->service.packed ? 0 : WEIR_ENOMEM;
+    if (c->mine >= 0 && !code)
+        code = take_memory(x);
+    return wr_agree(x->t, c->group->channel.tag, code);
+}
+
+static void run(wr_call *call)
+{
+    wr_transport *t = call->group->handle.world->transport;
+    alltoall x = {.call = call, .t = t, .wide = call->group->wide, .state = OPENING};
+    int code = admit(&x);
+    if (!code && call->mine >= 0) {
+        wr_windows_init(&x.walk, call->in, call->plan, x.realms[call->mine], call->wants.count,
+                        call->wants.list);
+        wr_windows_remember(&x.walk, &call->group->window_cache[call->a->direction]);
     }
-    return wr_agree(x->t, wr_service_tag(&x->service, 0), code);
+    if (!code)
+        code = run_rounds(&x);
+    /* nobody can tell what has come of the windows that were open, nor of those behind them */
+    wr_call_fail(call, code, x.round.made ? x.round.window.lo : call->plan->lo);
+    wr_round_drop(&call->rounds, &x.round);
+    if (x.walk.plan)
+        wr_windows_release(&x.walk);
+    for (int64_t i = 0; x.realms && i < call->plan->aggregators; i++)
+        weir_pattern_free(x.realms[i]);
+    wr_free(x.send.list);
+    wr_free(x.receive.list);
+    wr_wants_forget(&call->wants);
+    wr_arena_release(&x.memory);
 }
 
 void wr_rounds_alltoall(wr_call *call)
 {
-    wr_transport *t = call->group->handle.world->transport;
-    alltoall x = {.call = call,
-                  .t = t,
-                  .wide = call->group->wide,
-                  .service = {.call = call, .t = t},
-                  .state = OPENING};
+    _Atomic int64_t *in_flight = &call->group->handle.world->in_flight;
+    const int64_t kept = call->plan->left ? 3 * call->plan->window : 0;
     call->rounds.did->exchange = WR_EXCHANGE_ALLTOALL;
-    int code = admit(&x);
-    if (!code) {
-        wr_service_begin(&x.service);
-        code = run_rounds(&x);
-    }
-    /* nobody can tell what has come of the windows that were open, nor of those behind them */
-    const wr_round *round = &x.service.round;
-    wr_call_fail(call, code, round->made ? round->window.lo : call->plan->lo);
-    wr_free(x.send.list);
-    wr_free(x.receive.list);
-    wr_service_close(&x.service);
+    wr_call_find_party(call, true);
+    atomic_fetch_add(in_flight, kept);
+    if (call->plan->handed)
+        wr_call_hand_over(call, run);
+    else
+        run(call);
+    atomic_fetch_sub(in_flight, kept);
 }

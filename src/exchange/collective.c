@@ -24,22 +24,6 @@ void wr_call_fail(wr_call *call, int code, int64_t stop)
     *call->error = *weir_error_last();
 }
 
-/* Which aggregators are on this node, and whether this rank is one. */
-static void find_rings(wr_call *c)
-{
-    const wr_transport *t = c->group->handle.world->transport;
-    const int64_t n = c->plan->aggregators;
-    while (c->first_realm < n && wr_call_place(c, c->first_realm) < t->local_first)
-        c->first_realm++;
-    while (c->first_realm + c->rings < n && wr_call_ring_rank(c, c->rings) < t->local_size) {
-        if (wr_call_ring_rank(c, c->rings) == t->local_rank) {
-            c->ring = c->rings;
-            c->mine = c->first_realm + c->ring;
-        }
-        c->rings++;
-    }
-}
-
 static void access_alone(wr_call *c)
 {
     wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL);
@@ -81,18 +65,6 @@ void wr_call_hand_over(wr_call *c, void (*run)(wr_call *call))
         wr_wait(&job.over, 0, &waiter);
 }
 
-/* Callers make message rounds themselves, unless they do not fit memory and the thread may. */
-static void run_messages(wr_call *c, void (*run)(wr_call *call))
-{
-    int64_t kept = c->plan->left ? 3 * c->plan->window : 0;
-    atomic_fetch_add(&c->group->handle.world->in_flight, kept);
-    if (c->plan->handed)
-        wr_call_hand_over(c, run);
-    else
-        run(c);
-    atomic_fetch_sub(&c->group->handle.world->in_flight, kept);
-}
-
 /* Every rank for itself; one after the other where they may write the same bytes. */
 static void run_alone(wr_call *c)
 {
@@ -120,7 +92,7 @@ void wr_call_run_apart(wr_call *c)
     wr_plan_do_without(c->in, c->plan, mute);
     wr_call_log(c);
     if (!code && !mute) {
-        run_messages(c, wr_rounds_messages);
+        wr_rounds_windows(c);
         return;
     }
     if (!code) /* what aggregators keep must not come after it */
@@ -169,12 +141,8 @@ static void run_plan(wr_call *c)
     }
     if (c->plan->hold_all && c->group->handle.weak)
         wr_call_fail(c, wr_handle_sync(&c->group->handle, WR_SYNC_REFRESH), c->plan->lo);
-    find_rings(c);
     c->exchange = &wr_exchanges[c->plan->exchange];
-    if (c->plan->exchange != WR_EXCHANGE_SHM)
-        run_messages(c, c->exchange->run);
-    else
-        c->exchange->run(c);
+    c->exchange->run(c);
 }
 
 /* [collective] Where balanced realms are cut. */

@@ -4,13 +4,15 @@
 
 const wr_exchanger wr_exchanges[] = {
     [WR_EXCHANGE_AUTO] = {"auto", "whatever is cheapest", NULL, NULL},
-    [WR_EXCHANGE_SHM] = {"shm", "one copy through shared memory", wr_rounds_shared,
-                         wr_rounds_shared_end},
-    [WR_EXCHANGE_P2P] = {"p2p", "messages between aggregators and ranks", wr_rounds_messages, NULL},
+    [WR_EXCHANGE_SHM] = {"shm", "one copy through shared memory", wr_rounds_windows,
+                         wr_rounds_windows_end},
+    [WR_EXCHANGE_P2P] = {"p2p", "messages between aggregators and ranks", wr_rounds_windows,
+                         wr_rounds_windows_end},
     [WR_EXCHANGE_ALLTOALL] = {"alltoall",
                               "rounds in lockstep, by all-to-all from and to user memory",
                               wr_rounds_alltoall, NULL},
-    [WR_EXCHANGE_LEADERS] = {"leaders", "messages between aggregators and nodes", wr_rounds_leaders,
-                             wr_rounds_leaders_end},
+    [WR_EXCHANGE_LEADERS] = {"leaders",
+                             "messages between aggregators and nodes, and shared memory on each",
+                             wr_rounds_windows, wr_rounds_windows_end},
     {0},
 };

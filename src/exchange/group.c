@@ -39,6 +39,7 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
     in->ranks = ranks->size;
     in->nodes = ranks->nodes;
     in->shared = can_share(group);
+    in->mixed = ranks->mixed;
     if (group->channel.apart && in->exchange != WR_EXCHANGE_ALLTOALL)
         in->exchange = WR_EXCHANGE_P2P;
     in->seats = group->seats;

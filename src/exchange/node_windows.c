@@ -6,15 +6,20 @@
 #include "base/arith.h"
 #include "runtime/world.h"
 
-static int64_t wakeups_bytes(int local_size)
+static int64_t wakeups_bytes(int members)
 {
-    return wr_round_up((int64_t)local_size * WR_LINE, wr_page_bytes());
+    return wr_round_up((int64_t)members * WR_LINE, wr_page_bytes());
+}
+
+static int64_t slots_bytes(const wr_node_windows *nw)
+{
+    return (int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot);
 }
 
 static int64_t head_bytes(const wr_node_windows *nw)
 {
-    return wr_round_up((int64_t)sizeof(wr_ring) + nw->slots * (int64_t)sizeof(wr_slot),
-                       wr_page_bytes());
+    int64_t shares = (int64_t)nw->slots * nw->members * (int64_t)sizeof(wr_slot_share);
+    return wr_round_up(slots_bytes(nw) + shares, wr_page_bytes());
 }
 
 static int64_t ring_bytes(const wr_node_windows *nw)
@@ -24,8 +29,8 @@ static int64_t ring_bytes(const wr_node_windows *nw)
 
 bool wr_node_windows_fits(const wr_node_windows *nw, const wr_node_windows_need *need)
 {
-    return nw->region.base && nw->rings >= need->rings && nw->slots >= need->slots &&
-           nw->window >= need->window;
+    return nw->region.base && nw->members == need->members && nw->rings >= need->rings &&
+           nw->slots >= need->slots && nw->window >= need->window;
 }
 
 static void clear(const wr_node_windows *nw)
@@ -61,18 +66,21 @@ int wr_node_windows_open(wr_node_windows *nw, wr_channel *channel, const wr_node
     if (wr_node_windows_fits(nw, need))
         return 0;
     wr_node_windows_close(nw);
-    if (channel->apart || nw->limit < 0)
+    const bool own = need->members == 1;
+    if (!own && (channel->apart || nw->limit < 0))
         return WR_NO_REGION;
-    nw->local_size = channel->world->transport->local_size;
+    nw->members = need->members;
     nw->rings = need->rings;
     nw->slots = need->slots;
     nw->window = need->window;
     nw->round = wr_alloc_array(nw->slots, sizeof *nw->round);
     if (nw->round)
         memset(nw->round, 0, (size_t)nw->slots * sizeof *nw->round);
-    int64_t bytes = wakeups_bytes(nw->local_size) + nw->rings * ring_bytes(nw);
-    int code = borrow(nw, channel, bytes);
-    if (nw->region.base) {
+    int64_t bytes = wakeups_bytes(nw->members) + nw->rings * ring_bytes(nw);
+    int code = own ? 0 : borrow(nw, channel, bytes);
+    if (own) {
+        code = nw->round ? wr_region_own(bytes, &nw->region) : WEIR_ENOMEM;
+    } else if (nw->region.base) {
         code = wr_channel_agree(channel, nw->round ? 0 : WEIR_ENOMEM);
     } else if (!code) {
         code = wr_channel_region(channel, nw->round ? 0 : WEIR_ENOMEM, bytes, &nw->region);
@@ -97,7 +105,7 @@ wr_word *wr_node_windows_wakeup(const wr_node_windows *nw, int local_rank)
 
 wr_ring *wr_node_windows_ring(const wr_node_windows *nw, int ring)
 {
-    return (wr_ring *)(void *)(nw->region.base + wakeups_bytes(nw->local_size) +
+    return (wr_ring *)(void *)(nw->region.base + wakeups_bytes(nw->members) +
                                ring * ring_bytes(nw));
 }
 
@@ -123,7 +131,8 @@ weir_pattern wr_node_windows_get_cover(const wr_node_windows *nw, int ring, int 
     return wr_pattern_attach(cover_room(nw, ring, slot));
 }
 
-void *wr_node_windows_note(const wr_node_windows *nw, int ring, int slot)
+wr_slot_share *wr_node_windows_shares(const wr_node_windows *nw, int ring, int slot)
 {
-    return cover_room(nw, ring, slot);
+    char *first = (char *)wr_node_windows_ring(nw, ring) + slots_bytes(nw);
+    return (wr_slot_share *)(void *)first + (int64_t)slot * nw->members;
 }

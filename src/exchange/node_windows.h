@@ -1,11 +1,11 @@
-/* Shared memory for the rounds of a collective call on one node. Each rank has a word on which it
- * is woken; each aggregator has a ring of slots: two, or, where the storage is used in the
- * background, as many as memory allows. A slot shows one window: its range, its cover, which ranks
- * take part, and its buffer.
+/* Memory for the rounds of a collective call, shared by the ranks of a party (rounds.h). Each rank
+ * has a word on which it is woken; each aggregator and each gate has a ring of slots. A slot shows
+ * one window, or a part of one that is elsewhere: its range, its cover, which ranks take part, and
+ * its buffer.
  *
  * A rank waits on its own word only; whoever changes something that concerns it wakes it.
  * Invariants
- *   H1  only the aggregator writes a slot's description, and only while no rank takes part in it
+ *   H1  only a ring's owner writes a slot's description, and only while no rank takes part in it
  *   H2  a rank that takes part acknowledges only once it is done with the slot's memory */
 #ifndef WR_EXCHANGE_NODE_WINDOWS_H
 #define WR_EXCHANGE_NODE_WINDOWS_H
@@ -23,12 +23,19 @@ typedef struct wr_slot {
     _Alignas(WR_LINE) _Atomic int64_t number;
     _Atomic int64_t lo, hi;   /* its range of the file */
     int64_t valid;            /* when reading: bytes at or after this do not exist */
-    int64_t ordered;          /* 1: ranks copy one after the other, ascending */
-    _Atomic int64_t expected; /* ranks of this node that take part */
+    int64_t ordered;          /* 1: ranks copy one after the other, in their turns */
+    int64_t packed;           /* 1: each rank's data lie by themselves, where its share says */
+    _Atomic int64_t expected; /* ranks of this party that take part */
     _Atomic uint64_t who[WR_NODE_RANKS / 64]; /* which, by local rank */
     _Alignas(WR_LINE) _Atomic int64_t acknowledged;
-    _Alignas(WR_LINE) _Atomic int64_t next; /* how many, in ascending order of rank, have copied */
+    _Alignas(WR_LINE) _Atomic int64_t next; /* turns that are over */
 } wr_slot;
+
+/* What a slot says of one rank that takes part. */
+typedef struct wr_slot_share {
+    int64_t place; /* of its data in the buffer, if packed */
+    int64_t turn;  /* if ordered */
+} wr_slot_share;
 
 typedef struct wr_ring {
     _Alignas(
@@ -38,25 +45,25 @@ typedef struct wr_ring {
 
 typedef struct wr_node_windows {
     wr_region region;
-    int local_size;
-    int rings;       /* aggregators of this node */
+    int members;     /* ranks that share it */
+    int rings;       /* of the party's aggregators, then of its gates */
     int slots;       /* of each */
     int64_t window;  /* bytes of a slot's buffer */
     wr_round *round; /* by slot, of this rank as aggregator */
     int64_t limit;   /* of windows, since memory was short; 0: it was not; -1: there is none */
-    int64_t seen[WR_NODE_RANKS]; /* by ring: windows this rank is through with */
+    int64_t seen[2 * WR_NODE_RANKS]; /* by ring: windows this rank is through with */
 } wr_node_windows;
 
 /* How much there must be room for. */
 typedef struct wr_node_windows_need {
-    int rings, slots;
+    int members, rings, slots;
     int64_t window;
 } wr_node_windows_need;
 
 bool wr_node_windows_fits(const wr_node_windows *nw, const wr_node_windows_need *need);
 
-/* [collective on the node] Makes room, unless it is there already. WR_NO_REGION: there is no
- * memory; all but the limit is as closed. */
+/* [collective on the node, unless it is for one member] Makes room, unless it is there already.
+ * WR_NO_REGION: there is no memory; all but the limit is as closed. */
 int wr_node_windows_open(wr_node_windows *nw, wr_channel *channel,
                          const wr_node_windows_need *need);
 void wr_node_windows_close(wr_node_windows *nw);
@@ -71,7 +78,7 @@ void wr_node_windows_put_cover(const wr_node_windows *nw, int ring, int slot,
                                const weir_pattern *cover);
 weir_pattern wr_node_windows_get_cover(const wr_node_windows *nw, int ring, int slot);
 
-/* That room, for who has something else to tell. */
-void *wr_node_windows_note(const wr_node_windows *nw, int ring, int slot);
+/* By member. */
+wr_slot_share *wr_node_windows_shares(const wr_node_windows *nw, int ring, int slot);
 
 #endif

@@ -11,6 +11,15 @@ typedef struct wr_wants {
     int64_t made; /* patterns of wr_call_know: of the first wants, dropped ones included */
 } wr_wants;
 
+/* Who shares memory in the rounds of a call: the ranks of a node, or, where exchange=p2p or there is
+ * no shared memory, each rank by itself. Data go from one party to another by messages: between an
+ * aggregator and, in each other party, its gate, which is one of that party's ranks. */
+typedef struct wr_party {
+    bool ranks;     /* each rank is one */
+    int count, own; /* parties, and this rank's; sorted as nodes are, or by rank */
+    int size, self; /* ranks of the own one: members, and this rank's number among them */
+} wr_party;
+
 /* What a call is about, the same for all exchanges; built by collective.c. */
 typedef struct wr_call {
     wr_group *group;
@@ -19,13 +28,15 @@ typedef struct wr_call {
     wr_plan_input *in;
     wr_plan *plan;
     int64_t mine;        /* number of the realm this rank is aggregator of, or -1 */
-    int ring;            /* its number among the aggregators of the node */
-    int rings;           /* aggregators of the node: they have adjacent realms, */
+    wr_party party;      /* of this rank, in the rounds */
+    int rings;           /* aggregators of the party: they have adjacent realms, */
     int64_t first_realm; /* from this one on */
-    wr_wants wants;      /* that this aggregator serves; local ranks if through shared memory */
+    int gates;           /* that take part in the windows of other parties' aggregators */
+    wr_wants wants;      /* that this aggregator serves, by rank */
     uint32_t epoch;      /* of the mailbox, in which the node's requests are */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
-    int slots;               /* windows an aggregator may have under way, with shared memory */
+    int slots;               /* windows that may be under way in a ring; 0: there are no rings */
+    struct roles *roles;     /* of this rank, in the rounds (rounds.c) */
     bool holds;              /* this rank does all that is accessed, in atomic mode */
     bool wrote_alone;        /* owners must look at the file anew */
     wr_group_access *access; /* or NULL: a blocking call */
@@ -40,12 +51,22 @@ static inline int64_t wr_call_place(const wr_call *c, int64_t i)
     return c->group->seat && c->plan->seats == c->group->seats ? c->group->seat[seat] : seat;
 }
 
-/* Local rank of an aggregator of the node. */
-static inline int wr_call_ring_rank(const wr_call *c, int ring)
+/* The rank that is aggregator i. */
+static inline int wr_call_aggregator(const wr_call *c, int64_t i)
 {
-    const wr_transport *t = c->group->handle.world->transport;
-    return (int)wr_call_place(c, c->first_realm + ring) - t->local_first;
+    return c->group->handle.world->transport->by_node[wr_call_place(c, i)];
 }
+
+/* The member that owns a ring: an aggregator of the party, or a gate; these are the aggregators
+ * again, or, if there are none, the first member. */
+int wr_call_owner(const wr_call *call, int ring);
+
+/* The party of a rank, and its number there. */
+int wr_call_party(const wr_call *call, int rank);
+int wr_call_member(const wr_call *call, int rank);
+
+/* The rank that is the gate of another party to aggregator i. */
+int wr_call_gate(const wr_call *call, int party, int64_t i);
 
 /* Fills `wants`, which has room, with what each of `ranks` ranks (rank[i], or i where that is NULL)
  * wants of a realm (NULL: at all), as the call itself tells; wants are numbered by i. */
@@ -65,6 +86,9 @@ int64_t wr_call_widest(const wr_call *call);
 
 /* What everyone on the node wants, by local rank, after wr_call_show. */
 int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
+
+/* [collective] What all ranks want of the realm of this aggregator, ascending; NULL: it is none. */
+int wr_call_served(wr_call *call, wr_arena *memory, const weir_pattern *realm, wr_wants *out);
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);
@@ -99,11 +123,8 @@ typedef struct wr_exchanger {
 /* In the order of the tunable `exchange`; ended by {0}. */
 extern const wr_exchanger wr_exchanges[];
 
-void wr_rounds_shared(wr_call *call);
-void wr_rounds_shared_end(wr_call *call);
-void wr_rounds_messages(wr_call *call);
+void wr_rounds_windows(wr_call *call);
+void wr_rounds_windows_end(wr_call *call);
 void wr_rounds_alltoall(wr_call *call);
-void wr_rounds_leaders(wr_call *call);
-void wr_rounds_leaders_end(wr_call *call);
 
 #endif

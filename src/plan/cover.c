@@ -4,6 +4,7 @@
 #include "plan/cover.h"
 
 #include "base/arith.h"
+#include "base/error.h"
 #include "pattern/meet.h"
 #include "plan/method.h"
 #include "plan/union.h"
@@ -119,6 +120,27 @@ static int64_t realm_end(const wr_windows *w, int64_t lo, int64_t bytes)
     return wr_min(end, w->plan->hi);
 }
 
+/* The end of the cell that has `lo`. */
+static int64_t cell_end(const wr_windows *w, int64_t lo)
+{
+    int64_t from = wr_pattern_data_below(w->realm, lo);
+    return realm_end(w, lo, w->plan->cell - from % w->plan->cell);
+}
+
+int64_t wr_windows_number(const wr_windows *w, int64_t offset)
+{
+    return wr_pattern_data_below(w->realm, offset) / w->plan->cell;
+}
+
+bool wr_windows_cell(wr_windows *w, wr_window *out)
+{
+    *out = (wr_window){.fixed = true};
+    if (!find_start(w, &out->lo))
+        return false;
+    w->at = out->hi = cell_end(w, out->lo);
+    return true;
+}
+
 /* The furthest end at which what is wanted fits the window and its runs are few enough to list. */
 static int64_t list_end(const wr_windows *w, int64_t lo, int64_t least)
 {
@@ -152,7 +174,9 @@ static int make_next(wr_windows *w, wr_window *out)
     *out = (wr_window){0};
     if (!find_start(w, &out->lo))
         return 0;
-    out->hi = realm_end(w, out->lo, w->plan->window);
+    out->fixed = w->plan->cell;
+    out->hi = out->fixed ? cell_end(w, out->lo) : realm_end(w, out->lo, w->plan->window);
+    const int64_t end = out->hi;
     const wr_method *method = wr_method_of(w->in);
     out->reason = method->why;
     int code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
@@ -160,14 +184,18 @@ static int make_next(wr_windows *w, wr_window *out)
     if (wr_plan_is_exact(w->in))
         out->reason = w->in->write_behind ? "written behind" : "holes cannot be written back";
     if (code == 0) {
-        out->hi = list_end(w, out->lo, out->hi);
+        if (!out->fixed)
+            out->hi = list_end(w, out->lo, out->hi);
         code = wr_union_list(w, wr_method_gap(w), out);
         while (code == 1 && wr_plan_is_exact(w->in) && out->hi - out->lo > 1) {
+            if (out->fixed)
+                return wr_fail(WEIR_EUNSUPPORTED, "too many pieces in %lld bytes between nodes",
+                               (long long)w->plan->cell);
             out->hi = out->lo + (out->hi - out->lo) / 2;
             code = wr_union_list(w, 0, out);
         }
         if (code == 1) { /* more runs than can be listed */
-            out->hi = realm_end(w, out->lo, w->plan->window);
+            out->hi = end;
             out->method = "sieve";
             out->reason = "too many runs to list";
         }

@@ -91,6 +91,12 @@ void wr_windows_remember(wr_windows *w, wr_window_cache *window_cache);
 /* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);
 
+/* Where the plan has cells: the next window, but no cover of it; false after the last one. */
+bool wr_windows_cell(wr_windows *w, wr_window *out);
+
+/* The number, in its realm, of the cell that has this byte. */
+int64_t wr_windows_number(const wr_windows *w, int64_t offset);
+
 /* Makes the cover of a window that this walk gave, and nobody has seen yet, exact. Returns 1, and
  * changes nothing, if there are too many runs to list. */
 int wr_windows_list(wr_windows *w, wr_window *window);

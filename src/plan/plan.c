@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "plan/method.h"
+#include "plan/union.h"
 #include "plan/ways.h"
 
 /* What there are prices for. */
@@ -298,7 +299,7 @@ static int64_t window_of(const wr_plan_input *in, bool *large)
         return in->window;
     const int64_t window = wr_min(in->window, wr_max(WR_SMALLEST_WINDOW, in->may_keep / 2));
     *large = in->aside && in->form == WR_SPLIT && in->overlap != WR_OVERLAP_ALL &&
-             wr_plan_by_messages(in->exchange, in->shared) && in->room / 3 > window;
+             in->exchange == WR_EXCHANGE_ALLTOALL && in->room / 3 > window;
     return *large ? wr_min(in->room / 3, in->wanted.hi - in->wanted.lo + 1) : window;
 }
 
@@ -330,6 +331,23 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
     bool large;
     int64_t rounds = w->once_bytes / window_of(in, &large) / aggregators + 1;
     return price_file(in, aggregators) + copy + times(rounds, WR_MEETING_NS * in->ranks);
+}
+
+/* Between parties windows are cut where all know it. What must be exact is listed, so that there are
+ * no more pieces than that takes, wherever they are. */
+static int64_t choose_cell(const wr_plan_input *in, const wr_plan *plan)
+{
+    const wr_summary *w = &in->wanted;
+    const bool one =
+        plan->exchange == WR_EXCHANGE_SHM || (plan->exchange != WR_EXCHANGE_P2P && in->nodes == 1);
+    if (one || plan->exchange == WR_EXCHANGE_ALLTOALL)
+        return 0;
+    int64_t cell = wr_min(plan->window, WR_CELL_BYTES), runs;
+    if (!wr_plan_is_exact(in) || w->runs <= WR_PIECES / 4)
+        return cell;
+    if (w->stride <= 0 || !wr_mul(w->step_runs, w->active, &runs) || runs > WR_PIECES / 4)
+        return wr_min(cell, WR_PIECES);
+    return wr_min(cell, times(WR_PIECES / runs - 2, w->stride));
 }
 
 static int64_t seats_of(const wr_plan_input *in)
@@ -449,6 +467,8 @@ static int build_together(const wr_plan_input *in, wr_plan *out)
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
     out->exchange = choose_exchange(in, out);
+    out->cell = choose_cell(in, out);
+    out->by_rank = in->mixed && in->direction == WR_WRITE && !in->wanted.apart;
     out->most = most_of_realm(in, out);
     wr_ways_together(in, out);
     out->meetings = count_meetings(in, out);
@@ -467,6 +487,7 @@ void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute)
 {
     plan->window = buffered_window(in);
     plan->exchange = WR_EXCHANGE_P2P;
+    plan->cell = choose_cell(in, plan);
     if (mute) {
         plan->reason = WR_NO_MEMORY;
         plan->collective = 0;

@@ -119,6 +119,7 @@ typedef struct wr_plan_input {
     bool cold;    /* some of it is on the device only, by sample; asked only where it matters */
     bool leased;  /* this rank may have a lease, to write without a lock each time */
     bool task;    /* it may be left where it waits, for others to go on */
+    bool mixed;   /* ranks of a node lie between those of another */
     enum wr_form form;
     int64_t asked;        /* how often ranks were asked where balanced realms begin */
     int64_t overlap;      /* enum wr_overlap */
@@ -214,6 +215,9 @@ typedef struct wr_plan {
     int64_t period;      /* and again every `period` bytes; 0: once; the last may have less */
     int64_t lo, hi;      /* what is accessed */
     int64_t window;      /* most data in a round */
+    int64_t cell;        /* between parties: windows are cut at multiples of so many bytes of a
+                          * realm, so that all know them; 0: as their wants are */
+    bool by_rank;        /* what ranks of different parties write must be written in their order */
     int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
     enum wr_way way[WR_TRIES];           /* in the order they are tried, up to NONE, */

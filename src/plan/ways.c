@@ -173,22 +173,23 @@ static bool goes_aside(const wr_plan_input *in, const wr_plan *plan)
     return in->aside && (in->overlap != WR_OVERLAP_AUTO || price > WR_THREAD_NS);
 }
 
-/* How many windows each aggregator may have under way, and whether these are all. By messages there
- * is one. In shared memory there are two, so that one is copied while the other is with the
- * storage; or, where callers leave once the storage has all, as many as there is memory for. */
+/* How many windows each aggregator may have under way, and whether these are all. By all-to-all
+ * there is one. Otherwise there are two, so that one is copied while the other is with the storage,
+ * and one more between parties, where one is on its way; or, where callers leave once the storage
+ * has all, as many as there is memory for. */
 static void choose_slots(const wr_plan_input *in, wr_plan *plan)
 {
     const int64_t windows = plan->most / plan->window + 1;
-    if (plan->exchange != WR_EXCHANGE_SHM) {
+    if (plan->exchange == WR_EXCHANGE_ALLTOALL) {
         plan->slots = 1;
         plan->fits = plan->most <= plan->window;
         return;
     }
-    plan->slots = 2;
+    plan->slots = plan->cell ? 3 : 2;
     plan->fits = 1;
     if (plan->aside && in->form == WR_SPLIT && in->overlap != WR_OVERLAP_ALL) {
         const int64_t fitting = in->room / wr_slot_bytes(plan->window);
-        plan->slots = wr_max(2, wr_min(wr_min(windows, WR_SLOTS), fitting));
+        plan->slots = wr_max(plan->slots, wr_min(wr_min(windows, WR_SLOTS), fitting));
         plan->fits = windows <= plan->slots;
     }
 }
@@ -213,7 +214,7 @@ void wr_ways_together(const wr_plan_input *in, wr_plan *plan)
     const bool busy = plan->collective && in->wanted.active;
     const bool locks =
         in->direction == WR_WRITE && !in->sole && !in->atomic && !is_plain(in) && !in->write_behind;
-    if (plan->exchange == WR_EXCHANGE_SHM)
+    if (!plan->cell)
         limit_window(in, plan);
     plan->aside = goes_aside(in, plan);
     plan->mover = wr_moving_mover(&in->moving);

@@ -47,6 +47,7 @@ static wr_hash key_of(const wr_windows *w)
     for (size_t i = 0; w->in->cut && i < WR_CUTS; i++)
         mix(&h, (uint64_t)w->in->cut[i]);
     mix(&h, (uint64_t)w->plan->window);
+    mix(&h, (uint64_t)w->plan->cell);
     mix_pattern(&h, w->realm);
     for (int64_t i = 0; i < w->count; i++) {
         const wr_want *want = &w->wants[i];

@@ -58,7 +58,8 @@ bool wr_region_cache_take(wr_region_cache *cache, const struct wr_world *world, 
     pthread_mutex_lock(&cache->lock);
     for (wr_cached_regions *e = cache->first; e; e = e->next, count++) {
         const wr_region *r = e->region;
-        if (e->world == world && r->base && (number ? r->number == number : r->bytes >= bytes))
+        if (e->world == world && r->base && r->number &&
+            (number ? r->number == number : r->bytes >= bytes))
             found = e;
     }
     if (!number && count < cache->most)

@@ -34,6 +34,8 @@ void wr_transport_place(wr_transport *t, int *numbers)
             t->local_rank = start[t->node] - t->local_first;
         t->by_node[start[numbers[i]]++] = i;
     }
+    for (int i = 1; i < t->size; i++)
+        t->mixed = t->mixed || t->by_node[i] < t->by_node[i - 1];
     t->leaders = start;
     for (int i = t->size - 1; i >= 0; i--)
         t->leaders[t->node_of[i]] = i;

@@ -71,6 +71,8 @@ typedef struct wr_region {
 
 typedef struct wr_transport wr_transport;
 
+enum { WR_EMPTY = 2 };
+
 /* Errors of send and receive are returned at once or by test; after one the message is over. */
 typedef struct wr_transport_ops {
     const char *name;
@@ -84,6 +86,7 @@ typedef struct wr_transport_ops {
     /* A message of another length than `bytes` is an error, and cut. With data NULL it is received
      * and dropped: for who has no memory for it. */
     int (*receive)(wr_transport *t, wr_place from, int tag, wr_request *r);
+    /* WR_EMPTY, which is no error: it is over, and had no bytes where some were due. */
     int (*test)(wr_transport *t, wr_request *r, bool *over);
     /* Whether a message with this tag can be received, from whom, and its length (below 2 GiB). */
     int (*probe)(wr_transport *t, int tag, wr_parcel *from, bool *found);
@@ -104,6 +107,7 @@ struct wr_transport {
     int node, nodes; /* own node, number of nodes; numbered by their first ranks */
     char
         host[WR_HOST]; /* name of the own node; its number, where nodes are not as the machine is */
+    bool mixed;        /* sorted by node, ranks do not ascend */
     int local_rank, local_size;
     int cores;       /* of the node, that its ranks may use; 0: not known */
     int *node_of;    /* of each rank */
@@ -130,12 +134,12 @@ enum {
     WR_TAG_SPARSE_ODD,
     WR_TAG_SPARSE_REST,
     WR_TAG_SPARSE_BARRIER,
-    WR_TAG_REGION,   /* opening shared memory */
-    WR_TAG_ANNOUNCE, /* an aggregator to its clients */
-    WR_TAG_READ,     /* data from an aggregator, */
-    WR_TAG_WRITE,    /* and to it */
-    WR_TAG_PARCELS,  /* a leader to the aggregators of its node */
-    WR_TAG_LANES,    /* a mailbox without shared memory; an all-to-all made of messages */
+    WR_TAG_REGION,  /* opening shared memory */
+    WR_TAG_READ,    /* data from an aggregator, */
+    WR_TAG_NOTICE,  /* what is not as expected of them, */
+    WR_TAG_WRITE,   /* and data to it */
+    WR_TAG_PARCELS, /* a leader to the aggregators of its node */
+    WR_TAG_LANES,   /* a mailbox without shared memory; an all-to-all made of messages */
     WR_TAG_KINDS,
     WR_TAG_SPAN = 16,
     WR_TAG_MAX = 32000,
