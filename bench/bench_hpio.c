@@ -1,7 +1,9 @@
 /* Suite `hpio`: regular regions, noncontiguous in memory and in the file, as in section 6.2 of the
  * paper on flexible collective I/O, through Weir and through the MPI library's own MPI-IO; besides,
  * a dense interleaving against plain I/O, the memory a call takes, and the price of a tiny call.
- * Prints what contest.h says; bench/hpio.py runs it once for each peer and compares.
+ * Prints what contest.h says; bench/hpio.py runs it once for each peer and compares. With
+ * --cluster, for bench/cluster.py, dense cases are compared with plain access by all ranks and with
+ * sending the same bytes to the next host, and tiny calls with a barrier.
  *
  * Region i of rank p is at (i * ranks + p) * (size + gap) in the file and at i * (size + gap) in
  * memory. Every case is checked once, byte for byte and gaps included, before it is timed. */
@@ -26,6 +28,7 @@ enum {
     PLAIN_SIZE = 512, /* regions from which on they are */
     PLAIN_RANKS = 2,
     PIECE = 1 << 20,       /* of a plain transfer */
+    CHECKED = 4 << 20,     /* at a time, of what is checked */
     BLOCK = 4096,          /* of the dense case */
     DENSE = 64 << 20,      /* all ranks together */
     GRAIN = 16,            /* of the cases about memory */
@@ -42,13 +45,13 @@ typedef struct job {
     bool write, enumerated;
     MPI_Comm comm;
     const char *path;
-    int fd;
+    int fd, near; /* ranks of a host */
     weir_file *file;
     weir_pattern *where, *memory;
     MPI_File peer;
     MPI_Datatype file_type, memory_type;
     int memory_count;
-    char *buffer, *piece, *half; /* the user's memory; of checks; of plain access */
+    char *buffer, *piece, *share; /* the user's memory; of checks; of plain access */
 } job;
 
 static int64_t slot(const job *j)
@@ -95,18 +98,23 @@ static void peer(void *user)
         contest_stop("peer's access");
 }
 
-/* As many bytes as all ranks have, from the start of the file, half of them on each of two. */
-static int64_t half(const job *j)
+static int plain_ranks(void)
 {
-    return contest_ranks * j->count * j->size / PLAIN_RANKS;
+    return contest_cluster ? contest_ranks : PLAIN_RANKS;
+}
+
+/* As many bytes as all ranks have, from the start of the file, a share on each of the few. */
+static int64_t share(const job *j)
+{
+    return contest_ranks * j->count * j->size / plain_ranks();
 }
 
 static void plain(const job *j, int64_t buffers)
 {
-    int64_t end = half(j), start = contest_rank * end;
+    int64_t end = share(j), start = contest_rank * end;
     for (int64_t at = 0; at < end; at += PIECE) {
         ssize_t bytes = end - at < PIECE ? (ssize_t)(end - at) : PIECE;
-        char *memory = j->half + at / PIECE % buffers * PIECE;
+        char *memory = j->share + at / PIECE % buffers * PIECE;
         if ((j->write ? pwrite(j->fd, memory, (size_t)bytes, start + at)
                       : pread(j->fd, memory, (size_t)bytes, start + at)) != bytes)
             contest_stop("plain access");
@@ -123,6 +131,22 @@ static void plain_cached(void *user)
 static void plain_spread(void *user)
 {
     plain(user, INT64_MAX);
+}
+
+/* All that a rank has, once from host to host. */
+static void send_to_next_host(void *user)
+{
+    const job *j = user;
+    int bytes = (int)(j->count * j->size), to = (contest_rank + j->near) % contest_ranks;
+    int from = (contest_rank + contest_ranks - j->near) % contest_ranks;
+    MPI_Sendrecv(j->buffer, bytes, MPI_BYTE, to, 0, j->share, bytes, MPI_BYTE, from, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void barrier(void *user)
+{
+    (void)user;
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* What is in the file: every 8 bytes tell their offset and who wrote them. */
@@ -167,7 +191,7 @@ static void check_memory(const job *j)
 static void for_share(const job *j, void (*group)(const job *, int64_t at, int64_t n, uint64_t),
                       uint64_t writer)
 {
-    int64_t most = PIECE / slot(j), lo = contest_rank * j->count, hi = lo + j->count;
+    int64_t most = CHECKED / slot(j), lo = contest_rank * j->count, hi = lo + j->count;
     for (int64_t i = lo; i < hi; i += most)
         group(j, i * slot(j), hi - i < most ? hi - i : most, writer);
 }
@@ -305,9 +329,9 @@ static void begin(job *j, int64_t count, int64_t size, int64_t gap)
     j->size = size;
     j->gap = gap;
     j->buffer = must(malloc((size_t)(count * slot(j))));
-    if (contest_ranks == MANY_RANKS && contest_rank < PLAIN_RANKS) {
-        j->half = must(malloc((size_t)half(j)));
-        memset(j->half, 0, (size_t)half(j));
+    if (contest_ranks == MANY_RANKS && contest_rank < plain_ranks()) {
+        j->share = must(malloc((size_t)share(j)));
+        memset(j->share, 0, (size_t)share(j));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for_share(j, fill_group, 0);
@@ -316,8 +340,8 @@ static void begin(job *j, int64_t count, int64_t size, int64_t gap)
 static void end(job *j)
 {
     free(j->buffer);
-    free(j->half);
-    j->half = NULL;
+    free(j->share);
+    j->share = NULL;
 }
 
 /* The parts. */
@@ -336,7 +360,7 @@ static void run_hpio(job *j)
     contest c = {.part = "hpio", .name = name, .op = op(j), .seconds = 0.3, .user = j};
     c.list[0].step = ours;
     c.list[1].step = peer;
-    if (!j->write && j->size >= PLAIN_SIZE && contest_ranks == MANY_RANKS)
+    if (!j->write && j->size >= PLAIN_SIZE && contest_ranks == MANY_RANKS && !contest_cluster)
         add_plain(&c.list[2]);
     describe(j);
     set_view(j);
@@ -348,7 +372,8 @@ static void run_hpio(job *j)
 
 static void part_hpio(job *j)
 {
-    for (int64_t size = SMALLEST; size <= LARGEST; size *= bench_quick() ? 16 : 2) {
+    int64_t factor = !bench_quick() ? 2 : contest_cluster ? 256 : 16;
+    for (int64_t size = SMALLEST; size <= LARGEST; size *= factor) {
         begin(j, REGIONS, size, SPACING);
         for (int k = 0; k < 4; k++) {
             j->write = k / 2;
@@ -359,12 +384,18 @@ static void part_hpio(job *j)
     }
 }
 
-static void part_dense(job *j)
+/* All ranks together have 64 MiB, in turns of that size. */
+static void run_dense(job *j, const char *name, int64_t turn)
 {
-    contest c = {.part = "dense", .name = "64 MiB in turns of 4 KiB", .seconds = 0.5, .user = j};
+    contest c = {.part = "dense", .name = name, .seconds = 0.5, .user = j};
     c.list[0].step = ours;
-    add_plain(&c.list[1]);
-    begin(j, DENSE / BLOCK / contest_ranks, BLOCK, 0);
+    if (contest_cluster) {
+        c.list[1].step = plain_spread;
+        c.list[2].step = send_to_next_host;
+    } else {
+        add_plain(&c.list[1]);
+    }
+    begin(j, DENSE / turn / contest_ranks, turn, 0);
     j->enumerated = false;
     describe(j);
     for (int write = 0; write < 2; write++) {
@@ -375,6 +406,13 @@ static void part_dense(job *j)
     }
     forget(j);
     end(j);
+}
+
+static void part_dense(job *j)
+{
+    run_dense(j, "64 MiB in turns of 4 KiB", BLOCK);
+    if (contest_cluster)
+        run_dense(j, "64 MiB in blocks of 4 MiB", DENSE / contest_ranks);
 }
 
 /* So many that the loop can be timed. */
@@ -391,17 +429,26 @@ static void part_tiny(job *j)
     c.seconds = 1;
     c.list[0].step = ours;
     c.list[1].step = peer;
+    c.list[2].step = contest_cluster ? barrier : NULL;
     j->write = j->enumerated = false;
     begin(j, 1, TINY, 0);
     describe(j);
     set_view(j);
     check(j, ours);
     check(j, peer);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; c.list[i].step; i++)
         c.list[i].calls = calls_of(c.list[i], j);
     contest_run(&c);
     forget(j);
     end(j);
+}
+
+static void count_near(job *j)
+{
+    MPI_Comm host;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &j->near);
+    MPI_Comm_free(&host);
 }
 
 static void open_ours(job *j)
@@ -486,9 +533,10 @@ int main(int argc, char **argv)
 {
     contest_init(argc, argv);
     if (argc < 2)
-        return fprintf(stderr, "usage: bench_hpio FILE [--quick]\n"), MPI_Finalize(), 2;
-    job j = {.comm = MPI_COMM_WORLD, .path = argv[1], .piece = must(malloc(PIECE))};
-    memset(j.piece, 0, PIECE);
+        return fprintf(stderr, "usage: bench_hpio FILE [--quick] [--cluster]\n"), MPI_Finalize(), 2;
+    job j = {.comm = MPI_COMM_WORLD, .path = argv[1], .piece = must(malloc(CHECKED))};
+    memset(j.piece, 0, CHECKED);
+    count_near(&j);
     open_ours(&j);
     if (weir_file_set_size(j.file, (int64_t)contest_ranks * REGIONS * (LARGEST + SPACING)))
         contest_stop("set_size");
@@ -500,7 +548,7 @@ int main(int argc, char **argv)
     part_tiny(&j);
     MPI_File_close(&j.peer);
     weir_file_close(j.file);
-    if (contest_ranks == MANY_RANKS)
+    if (contest_ranks == MANY_RANKS && !contest_cluster)
         part_memory(&j);
     close(j.fd);
     free(j.piece);

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "bench.h"
@@ -14,10 +15,13 @@ enum { REPEAT = 25, REPEAT_QUICK = 9, LEAST = 3 };
 static const double slow_seconds = 1, endless_seconds = 7;
 
 int contest_rank, contest_ranks;
+bool contest_cluster;
 
 void contest_init(int argc, char **argv)
 {
     bench_init(argc, argv);
+    for (int i = 1; i < argc; i++)
+        contest_cluster = contest_cluster || !strcmp(argv[i], "--cluster");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &contest_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &contest_ranks);
@@ -124,7 +128,7 @@ void contest_run(const contest *c)
         print_times(c, seconds);
         done++;
         spent += once;
-        if (once > endless_seconds)
+        if (once > (contest_cluster ? slow_seconds : endless_seconds))
             break;
     }
 }

@@ -27,8 +27,9 @@ typedef struct contest {
 } contest;
 
 extern int contest_rank, contest_ranks;
+extern bool contest_cluster; /* ranks are on several hosts, and peers may be slow */
 
-/* MPI_Init, and --quick. */
+/* MPI_Init, --quick and --cluster. */
 void contest_init(int argc, char **argv);
 
 /* Ends the program, with Weir's last error if there is one. */

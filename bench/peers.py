@@ -21,13 +21,18 @@ def median(values):
 
 
 def run(command, suite, peer):
-    """{(part, case, op): [(ours, peer, ...)]}, None where a contestant was left out."""
+    """What parse returns of the command's output, with that peer."""
     ended = subprocess.run(command, env={**os.environ, "OMPI_MCA_io": peer}, capture_output=True,
                            text=True)
     if ended.returncode:
         sys.exit(f"{suite}.py: {peer}: {ended.stderr.strip().splitlines()[:1]}")
+    return parse(ended.stdout)
+
+
+def parse(text):
+    """{(part, case, op): [(ours, peer, ...)]}, None where a contestant was left out."""
     found = collections.defaultdict(list)
-    for line in ended.stdout.splitlines():
+    for line in text.splitlines():
         *case, numbers = line.split("\t", 3)
         found[tuple(case)].append(
             tuple(None if text == "-" else float(text) for text in numbers.split("\t")))
@@ -91,6 +96,10 @@ def say_speed(runs, case, ranks, goal):
     return median([theirs / ours for ours, theirs in samples])
 
 
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
 def say_mean(ranks, figure, goal, ratios):
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    say_value(f"geometric mean, {ranks} ranks", figure, goal, "times", NAME, [mean])
+    say_value(f"geometric mean, {ranks} ranks", figure, goal, "times", NAME,
+              [geometric_mean(ratios)])
