@@ -70,7 +70,11 @@ def start(hosts, ranks, options, program):
     return output, errors, reasons[0] if process.returncode else None
 
 
-def must(output, errors, wrong):
+def must(*arguments):
+    """What start returns of a run of ours, which on a busy machine may need a second try."""
+    output, errors, wrong = start(*arguments)
+    if wrong:
+        output, errors, wrong = start(*arguments)
     if wrong:
         sys.exit(f"cluster.py: {wrong}")
     return output, errors
@@ -177,21 +181,24 @@ def report_overlap():
     program = ["env", f"LD_PRELOAD={BIN.parent / 'lib' / 'libweir_mpiio.so'}",
                "WEIR_FAULT=bandwidth:400", "WEIR_COLLECTIVE=always", BIN / "bench_overlap",
                "overlap.bin", *["--quick"] * QUICK, "--system"]
-    run = peers.parse(must(*start(2, 4, [], program))[0])
+    run = peers.parse(must(2, 4, [], program)[0])
     for case in run:
         peers.say_value(f"{case[1]}, 2 hosts, 4 ranks, paced", f"efficiency, {case[2]}", ">=0.85",
                         "times", "libweir_mpiio", [overlap.efficiency(row) for row in run[case]])
 
 
-def wanted_by_hosts(section):
-    """Bytes of a section, such as "1+8p:16+8p:1, 1:4096:P", that each host wants, added up."""
-    total = 0
-    for host in range(HOSTS):
-        marked = numpy.zeros((SIDE, SIDE), dtype=bool)
-        for rank in range(host * RANKS // HOSTS, (host + 1) * RANKS // HOSTS):
-            marked[tuple(place(text, rank) for text in section.split(", "))] = True
-        total += int(marked.sum()) * ELEMENT
-    return total
+def least_bytes(section):
+    """Those of a section, such as "1+8p:16+8p:1, 1:4096:P", that hosts want, each counted once a
+    host, and that are not in the host's own part of the file: realms are even."""
+    wanted = numpy.zeros((HOSTS, SIDE, SIDE), dtype=bool)
+    for rank in range(RANKS):
+        rows, columns = (place(text, rank) for text in section.split(", "))
+        wanted[rank * HOSTS // RANKS, columns, rows] = True
+    wanted = wanted.reshape(HOSTS, -1)
+    anywhere = numpy.flatnonzero(wanted.any(axis=0))
+    cuts = numpy.linspace(anywhere[0], anywhere[-1] + 1, HOSTS + 1).astype(int)
+    own = sum(int(wanted[host, cuts[host]:cuts[host + 1]].sum()) for host in range(HOSTS))
+    return (int(wanted.sum()) - own) * ELEMENT
 
 
 def place(text, rank):
@@ -205,22 +212,23 @@ def place(text, rank):
 
 
 def report_bytes():
-    """What ranks say they have sent to other hosts in one call. Realms are even: of what a host
-    wants, its own aggregators have one of HOSTS parts."""
+    """What ranks say they have sent to other hosts in one call."""
     environment = ["env", "WEIR_LOG=debug", "WEIR_COLLECTIVE=always"]
     with open(TABLE, encoding="utf-8") as table:
         sections = {f"table {row['table']} {row['case']}": row
                     for row in csv.DictReader(table, delimiter="\t")}
     for name in BYTES_CASES[:2] if QUICK else BYTES_CASES:
         program = [*environment, BIN / "bench_etp", TABLE, "etp.bin", "--once", name]
-        _, errors = must(*start(HOSTS, RANKS, [], program))
-        sent = [sum(map(int, re.findall(rf"(\d+) bytes to {what}", errors)))
+        _, errors = must(HOSTS, RANKS, [], program)
+        sent = [list(map(int, re.findall(rf"(\d+) bytes to {what}", errors)))
                 for what in ("exchange", "agree")]
-        least = wanted_by_hosts(sections[name]["section"]) * (HOSTS - 1) / HOSTS
+        if len(sent[0]) != RANKS:
+            sys.exit(f"cluster.py: {name}: {len(sent[0])} of {RANKS} ranks say what they sent")
         where = f"{name}, {sections[name]['op']}, {HOSTS} hosts, {RANKS} ranks"
-        peers.say_value(where, "bytes between hosts, in the least", "<=1.1", "times", peers.NAME,
-                        [sent[0] / least])
-        peers.say_value(where, "bytes to agree", "-", "bytes", peers.NAME, [sent[1]])
+        peers.say_ratio(where, "bytes between hosts", "slowdown", "<=1.1", "the least",
+                        [(sum(sent[0]), least_bytes(sections[name]["section"]))], "bytes")
+        peers.say_value(where, "bytes to agree, of open and close, too", "-", "bytes", peers.NAME,
+                        [sum(sent[1])])
 
 
 def main():

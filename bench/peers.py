@@ -69,8 +69,8 @@ def say(*fields):
     print(*fields, sep="\t", flush=True)
 
 
-def say_ratio(name, figure, kind, goal, reference, samples):
-    say("figure", name, figure, kind, goal, "s", NAME, reference)
+def say_ratio(name, figure, kind, goal, reference, samples, unit="s"):
+    say("figure", name, figure, kind, goal, unit, NAME, reference)
     for ours, theirs in samples:
         say("sample", name, figure, ours, theirs)
 
