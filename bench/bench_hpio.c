@@ -534,8 +534,7 @@ int main(int argc, char **argv)
     contest_init(argc, argv);
     if (argc < 2)
         return fprintf(stderr, "usage: bench_hpio FILE [--quick] [--cluster]\n"), MPI_Finalize(), 2;
-    job j = {.comm = MPI_COMM_WORLD, .path = argv[1], .piece = must(malloc(CHECKED))};
-    memset(j.piece, 0, CHECKED);
+    job j = {.comm = MPI_COMM_WORLD, .path = argv[1], .piece = must(calloc(1, CHECKED))};
     count_near(&j);
     open_ours(&j);
     if (weir_file_set_size(j.file, (int64_t)contest_ranks * REGIONS * (LARGEST + SPACING)))

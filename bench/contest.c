@@ -121,7 +121,7 @@ static bool is_endless(double once, double ours)
 /* What ends a contest depends only on times all ranks agree on. */
 void contest_run(const contest *c)
 {
-    double seconds[CONTEST_MOST], spent = 0;
+    double seconds[CONTEST_MOST] = {0}, spent = 0;
     double limit = bench_quick() ? c->seconds / 4 : c->seconds;
     int most = bench_quick() ? REPEAT_QUICK : REPEAT;
     bool warm = c->warm;
