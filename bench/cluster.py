@@ -139,12 +139,12 @@ def report_etp(where, options, read_goal, write_goal, least, passes, table=TABLE
 
 def report_gluster():
     """Without table 6: there every 4 bytes are a write of their own, as nobody may write back what
-    is between them, and a call takes from half a minute to minutes."""
+    is between them, and its first case has no result within SILENCE."""
     where = f"etp, {HOSTS} hosts, {RANKS} ranks, GlusterFS"
     table = BIN.parent / "bench" / "cluster_gluster.tsv"
     rows = TABLE.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(row for row in rows if row[0] != "6"), encoding="utf-8")
-    peers.say("note", where, "without table 6: a write for every 4 bytes, up to minutes a call")
+    peers.say("note", where, f"without table 6: ours makes a write for every 4 bytes, no result in {SILENCE} s")
     report_etp(where, ["--fs", "gluster"], ">=2", ">=2", ">=0.9", 1, table)
 
 
