@@ -54,7 +54,7 @@ def read_all(process):
 
 
 def start(hosts, ranks, options, program):
-    """Runs the program in the folder that hosts share: (its output, errors, what is wrong or None)"""
+    """Runs the program in the folder that hosts share: (its output, errors, what is wrong)"""
     command = [HERE.parent / "tools" / "cluster", str(hosts), str(ranks), *options, "sh", "-c",
                'cd "$CLUSTER_SHARED" && exec "$@"', "sh", *map(str, program)]
     with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -144,7 +144,8 @@ def report_gluster():
     table = BIN.parent / "bench" / "cluster_gluster.tsv"
     rows = TABLE.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(row for row in rows if row[0] != "6"), encoding="utf-8")
-    peers.say("note", where, f"without table 6: ours makes a write for every 4 bytes, no result in {SILENCE} s")
+    peers.say("note", where, "without table 6: ours makes a write for every 4 bytes there, and has "
+              f"no result in {SILENCE} s")
     report_etp(where, ["--fs", "gluster"], ">=2", ">=2", ">=0.9", 1, table)
 
 
@@ -167,7 +168,8 @@ def report_dense(runs, where):
     for case in cases_of(runs, "dense"):
         sent = 2 if DENSE[case[1]].endswith("sending all of it") else 1
         samples = [(row[0], sum(row[1:1 + sent])) for run in runs.values() for row in run[case]]
-        peers.say_ratio(f"{case[1]}, {where}", case[2], "slowdown", "<=1.5", DENSE[case[1]], samples)
+        peers.say_ratio(f"{case[1]}, {where}", case[2], "slowdown", "<=1.5", DENSE[case[1]],
+                        samples)
 
 
 def report_tiny(runs, where):
