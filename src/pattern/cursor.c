@@ -264,26 +264,37 @@ int64_t wr_pattern_data_below(const weir_pattern *pattern, int64_t x)
     return data + wr_max(0, wr_min(key, run));
 }
 
+int64_t wr_pattern_offset(const weir_pattern *pattern, int64_t data)
+{
+    const wr_node *n = wr_pattern_root(pattern);
+    int64_t offset = pattern->origin;
+    while (n && n->kind != WR_LEAF) {
+        wr_entry e = wr_entry_get(pattern, n, choose(pattern, n, BY_DATA, data));
+        offset += e.place;
+        data -= e.data;
+        n = e.child;
+    }
+    return offset + data;
+}
+
 void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t end, int64_t *lo,
                           int64_t *hi)
 {
     wr_cursor c;
-    if (wr_pattern_root(pattern)->kind == WR_LEAF) { /* which most small accesses are */
-        *lo = pattern->origin + begin;
-        *hi = pattern->origin + end;
+    if (wr_pattern_root(pattern)->disjoint) {
+        *lo = wr_pattern_offset(pattern, begin);
+        *hi = wr_pattern_offset(pattern, end - 1) + 1;
         return;
     }
     wr_cursor_init(&c, pattern);
-    bool disjoint = wr_pattern_root(pattern)->disjoint;
     wr_batch first = {0}, second = {0};
     wr_cursor_limit(&c, begin, end);
     *lo = c.now.offset;
     /* the rest of a run may lie behind the start of the next one */
-    if (!disjoint && wr_cursor_next_run(&c, INT64_MAX, &first) &&
-        wr_cursor_next_run(&c, INT64_MAX, &second))
+    if (wr_cursor_next_run(&c, INT64_MAX, &first) && wr_cursor_next_run(&c, INT64_MAX, &second))
         *lo = wr_min(first.offset, second.offset);
     wr_cursor_seek_data(&c, end - 1);
-    *hi = c.now.offset + (disjoint ? 1 : c.now.run);
+    *hi = c.now.offset + c.now.run;
 }
 
 /* Cuts a single run to the offsets asked for; false if nothing is left. Ordered patterns only. */

@@ -99,6 +99,9 @@ static inline wr_entry wr_entry_get(const weir_pattern *p, const wr_node *n, int
  * data position of the first byte of the first run that ends after x, or of x in that run. */
 int64_t wr_pattern_data_below(const weir_pattern *pattern, int64_t x);
 
+/* Where a data position lies. */
+int64_t wr_pattern_offset(const weir_pattern *pattern, int64_t data);
+
 /* Bounds of the data [begin, end) of an ordered pattern, begin < end; *hi may be too high, up to
  * the end of the last run, where the pattern is not disjoint. */
 void wr_pattern_bounds_of(const weir_pattern *pattern, int64_t begin, int64_t end, int64_t *lo,
