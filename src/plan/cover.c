@@ -3,110 +3,70 @@
  * (list), whichever the access method picks. */
 #include "plan/cover.h"
 
+#include <string.h>
+
 #include "base/arith.h"
 #include "base/error.h"
-#include "pattern/meet.h"
+#include "plan/list_end.h"
 #include "plan/method.h"
 #include "plan/union.h"
 #include "plan/window_cache.h"
+
+enum { BITS = 64 };
 
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
                      const weir_pattern *realm, int64_t count, const wr_want *wants)
 {
     *w = (wr_windows){.in = in, .plan = plan, .realm = realm, .count = count, .wants = wants};
     w->at = plan->lo;
+    const bool extent = wr_method_of(in) == &wr_methods[WR_ACCESS_EXTENT];
+    wr_want_queue_init(&w->queue, count, wants, extent ? in->access_extent : INT64_MAX);
 }
 
 void wr_windows_release(wr_windows *w)
 {
     wr_free(w->bits);
     wr_free(w->pieces);
-    w->bits = NULL;
+    if (w->touching != w->few_touching)
+        wr_free(w->touching);
+    if (w->same != &w->few_same)
+        wr_free(w->same);
+    wr_want_queue_release(&w->queue);
+    w->bits = w->same = NULL;
     w->pieces = NULL;
+    w->touching = NULL;
 }
 
-/* First byte at or after x that a rank wants; false if there is none. */
-static bool first_wanted(const wr_want *want, int64_t x, int64_t *offset)
+/* 1 and the first wanted byte of the realm at or after w->at, 0 if there is none, or a negative
+ * code. */
+static int find_start(wr_windows *w, int64_t *lo)
 {
-    wr_cursor c;
-    wr_batch b;
-    wr_cursor_init(&c, want->pattern);
-    wr_cursor_limit(&c, want->begin, want->end);
-    wr_cursor_seek_offset(&c, x);
-    do /* a run that `end` cuts may end before x */
-        if (!wr_cursor_next_run(&c, INT64_MAX, &b))
-            return false;
-    while (b.offset + b.run <= x);
-    *offset = wr_max(b.offset, x);
-    /* the rest of a run that `begin` cuts may lie behind the start of the next one */
-    if (*offset > x && !weir_pattern_is_disjoint(want->pattern) &&
-        wr_cursor_next_run(&c, INT64_MAX, &b) && b.offset + b.run > x)
-        *offset = wr_min(*offset, wr_max(b.offset, x));
-    return true;
-}
-
-bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi)
-{
-    int64_t first;
-    return first_wanted(want, lo, &first) && first < hi;
-}
-
-bool wr_want_meets(const wr_want *want, const weir_pattern *realm)
-{
-    wr_meet meet;
-    wr_meeting m;
-    wr_meet_init(&meet, want->pattern, realm);
-    wr_cursor_limit(&meet.a, want->begin, want->end);
-    return wr_meet_next(&meet, &m);
-}
-
-int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants)
-{
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (wr_want_meets(&wants[i], realm)) {
-            wr_want met = wants[i];
-            wants[i] = wants[kept];
-            wants[kept++] = met;
-        }
-    return kept;
-}
-
-/* The first wanted byte of the realm at or after w->at; false if there is none. */
-static bool find_start(const wr_windows *w, int64_t *lo)
-{
-    int64_t x = w->at;
     const wr_want realm = {.pattern = w->realm, .end = weir_pattern_bytes(w->realm)};
+    int64_t x = w->at;
     for (;;) {
-        int64_t wanted = INT64_MAX, own;
-        for (int64_t i = 0; i < w->count; i++) {
-            int64_t first;
-            if (first_wanted(&w->wants[i], x, &first))
-                wanted = wr_min(wanted, first);
-        }
-        if (wanted == INT64_MAX || !first_wanted(&realm, wanted, &own))
-            return false;
-        *lo = own;
-        if (own == wanted)
-            return true;
-        x = own;
+        int64_t wanted;
+        int code = wr_want_queue_first(&w->queue, x, &wanted);
+        if (code != 1)
+            return code;
+        if (!wr_want_first(&realm, wanted, lo))
+            return 0;
+        if (*lo == wanted)
+            return 1;
+        x = *lo;
     }
 }
 
 /* End of the last wanted byte below hi. */
 static int64_t last_wanted(const wr_windows *w, int64_t lo, int64_t hi)
 {
+    const wr_queued *one;
     int64_t last = lo;
-    for (int64_t i = 0; i < w->count; i++) {
-        const wr_want *want = &w->wants[i];
-        int64_t to = wr_min(wr_pattern_data_below(want->pattern, hi), want->end), first, end;
-        if (!weir_pattern_is_disjoint(want->pattern))
-            end = hi; /* an earlier run may reach further */
-        else if (to > want->begin)
-            wr_pattern_bounds_of(want->pattern, to - 1, to, &first, &end);
-        else
-            continue;
-        last = wr_max(last, wr_min(end, hi));
+    if (w->queue.repeating)
+        return hi; /* an earlier run may reach further */
+    for (int64_t i = 0; (one = wr_want_queue_get(&w->queue, i, hi)); i++) {
+        const wr_want *want = &w->wants[one->want];
+        int64_t to = wr_min(wr_pattern_data_below(want->pattern, hi), want->end);
+        last = wr_max(last, wr_pattern_offset(want->pattern, to - 1) + 1);
     }
     return last;
 }
@@ -132,28 +92,20 @@ int64_t wr_windows_number(const wr_windows *w, int64_t offset)
     return wr_pattern_data_below(w->realm, offset) / w->plan->cell;
 }
 
-bool wr_windows_cell(wr_windows *w, wr_window *out)
+int wr_windows_cell(wr_windows *w, wr_window *out)
 {
     *out = (wr_window){.fixed = true};
-    if (!find_start(w, &out->lo))
-        return false;
-    w->at = out->hi = cell_end(w, out->lo);
-    return true;
+    int code = find_start(w, &out->lo);
+    if (code == 1)
+        w->at = out->hi = cell_end(w, out->lo);
+    return code;
 }
 
-/* The furthest end at which what is wanted fits the window and its runs are few enough to list. */
-static int64_t list_end(const wr_windows *w, int64_t lo, int64_t least)
+int wr_windows_prepare(wr_windows *w)
 {
-    int64_t good = least, bad = realm_end(w, lo, INT64_MAX / 2) + 1, bytes, runs;
-    while (bad - good > 1) {
-        int64_t mid = good + (bad - good) / 2;
-        wr_windows_measure(w, lo, mid, &bytes, &runs);
-        if (bytes <= w->plan->window && runs <= WR_PIECES / 2)
-            good = mid;
-        else
-            bad = mid;
-    }
-    return good;
+    int64_t lo;
+    int code = find_start(w, &lo);
+    return code < 0 ? code : 0;
 }
 
 static int cover_by_sieve(wr_windows *w, wr_window *out)
@@ -172,21 +124,26 @@ static int cover_by_sieve(wr_windows *w, wr_window *out)
 static int make_next(wr_windows *w, wr_window *out)
 {
     *out = (wr_window){0};
-    if (!find_start(w, &out->lo))
-        return 0;
+    int code = find_start(w, &out->lo);
+    if (code != 1)
+        return code;
     out->fixed = w->plan->cell;
     out->hi = out->fixed ? cell_end(w, out->lo) : realm_end(w, out->lo, w->plan->window);
     const int64_t end = out->hi;
+    code = wr_want_queue_reach(&w->queue, out->lo, out->hi, INT64_MAX);
+    if (code)
+        return code;
     const wr_method *method = wr_method_of(w->in);
     out->reason = method->why;
-    int code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
+    code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
     out->method = code == 1 ? "sieve" : "list";
     if (wr_plan_is_exact(w->in))
         out->reason = w->in->write_behind ? "written behind" : "holes cannot be written back";
     if (code == 0) {
         if (!out->fixed)
-            out->hi = list_end(w, out->lo, out->hi);
-        code = wr_union_list(w, wr_method_gap(w), out);
+            code = wr_list_end(w, out->lo, realm_end(w, out->lo, INT64_MAX / 2), &out->hi);
+        if (!code)
+            code = wr_union_list(w, wr_method_gap(w), out);
         while (code == 1 && wr_plan_is_exact(w->in) && out->hi - out->lo > 1) {
             if (out->fixed)
                 return wr_fail(WEIR_EUNSUPPORTED, "too many pieces in %lld bytes between nodes",
@@ -239,8 +196,38 @@ int wr_windows_list(wr_windows *w, wr_window *window)
     return 0;
 }
 
-bool wr_windows_end(const wr_windows *w)
+/* For the numbers of all wants, and a bit for each. */
+static int64_t *touching_room(wr_windows *w, int64_t words)
+{
+    if (!w->touching)
+        w->touching = w->count <= WR_FEW_WANTS
+                          ? w->few_touching
+                          : wr_alloc_array(w->count + words, sizeof *w->touching);
+    return w->touching;
+}
+
+int64_t wr_windows_touching(wr_windows *w, const wr_window *window, const int64_t **list)
+{
+    const int64_t words = wr_div_ceil(w->count, BITS);
+    int64_t *numbers = touching_room(w, words), count = 0;
+    int code =
+        numbers ? wr_want_queue_reach(&w->queue, window->lo, window->hi, INT64_MAX) : WEIR_ENOMEM;
+    if (code)
+        return code;
+    uint64_t *bits = (uint64_t *)(numbers + w->count);
+    memset(bits, 0, (size_t)words * sizeof *bits);
+    const wr_queued *one;
+    for (int64_t i = 0; (one = wr_want_queue_get(&w->queue, i, window->hi)); i++)
+        bits[one->want / BITS] |= UINT64_C(1) << one->want % BITS;
+    for (int64_t i = 0; i < words; i++)
+        for (uint64_t left = bits[i]; left; left &= left - 1)
+            numbers[count++] = i * BITS + __builtin_ctzll(left);
+    *list = numbers;
+    return count;
+}
+
+bool wr_windows_end(wr_windows *w)
 {
     int64_t lo;
-    return w->repeats ? w->number >= w->window_cache->count : !find_start(w, &lo);
+    return w->repeats ? w->number >= w->window_cache->count : find_start(w, &lo) == 0;
 }

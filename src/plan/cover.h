@@ -17,6 +17,7 @@
 #include "base/arith.h"
 #include "base/memory.h"
 #include "plan/plan.h"
+#include "plan/want_queue.h"
 
 enum { WR_COVER_BYTES = 516 << 10 }; /* most memory a cover's description takes */
 
@@ -25,13 +26,6 @@ static inline int64_t wr_slot_bytes(int64_t window)
 {
     return WR_COVER_BYTES + wr_round_up(window, wr_page_bytes());
 }
-
-/* What one rank wants: data [begin, end) of an ordered pattern, borrowed. */
-typedef struct wr_want {
-    const weir_pattern *pattern;
-    int64_t begin, end;
-    int rank;
-} wr_want;
 
 typedef struct wr_window {
     int64_t lo, hi; /* range of the file */
@@ -62,9 +56,11 @@ enum { WR_WINDOW_CACHE_BYTES = 1 << 20 };
 /* {0} is an empty one. */
 void wr_window_cache_release(wr_window_cache *window_cache);
 
-enum { WR_WALK_BYTES = 2 << 20 };
+enum { WR_WALK_BYTES = 2 << 20, WR_WALK_WANT_BYTES = 48 };
 
-/* A walk over the windows of one realm. Takes WR_WALK_BYTES of memory at most while under way. */
+/* A walk over the windows of one realm. Takes at most WR_WALK_BYTES of memory while under way, and
+ * WR_WALK_WANT_BYTES more for each want where these are not few. A window costs what the wants that
+ * touch it cost, and the first one also a look at all of them. */
 typedef struct wr_windows {
     const wr_plan_input *in; /* borrowed, like everything given to init */
     const wr_plan *plan;
@@ -78,7 +74,12 @@ typedef struct wr_windows {
     uint64_t *bits;
     int64_t bit_words;
     struct wr_piece *pieces;
-    int64_t piece_room;
+    uint64_t *same;    /* a bit for each want that repeats another; NULL: not known yet */
+    uint64_t few_same; /* the same of few */
+    bool twice;        /* there is such a want */
+    int64_t *touching; /* who touches a window, and bits to sort them; or NULL */
+    int64_t few_touching[WR_FEW_WANTS + 1];
+    wr_want_queue queue;
 } wr_windows;
 
 void wr_windows_init(wr_windows *w, const wr_plan_input *in, const wr_plan *plan,
@@ -91,29 +92,29 @@ void wr_windows_remember(wr_windows *w, wr_window_cache *window_cache);
 /* 1 and the next window, to be released, 0 after the last one, or a negative code. */
 int wr_windows_next(wr_windows *w, wr_window *out);
 
-/* Where the plan has cells: the next window, but no cover of it; false after the last one. */
-bool wr_windows_cell(wr_windows *w, wr_window *out);
+/* Takes the memory of a walk's wants; without it, the first window does. */
+int wr_windows_prepare(wr_windows *w);
+
+/* Where the plan has cells: 1 and the next window, but no cover of it, 0 after the last one, or a
+ * negative code, but not of a walk that is prepared. */
+int wr_windows_cell(wr_windows *w, wr_window *out);
 
 /* The number, in its realm, of the cell that has this byte. */
 int64_t wr_windows_number(const wr_windows *w, int64_t offset);
+
+/* Sets *list to who touches a window that this walk gave, made or out of the window cache: their
+ * numbers in w->wants, ascending, valid until the next call on the walk. Returns how many, or a
+ * negative code. Asked of each window before the walk goes on it costs what touches the window; of
+ * an earlier one, or after wr_windows_end, what all wants cost. */
+int64_t wr_windows_touching(wr_windows *w, const wr_window *window, const int64_t **list);
 
 /* Makes the cover of a window that this walk gave, and nobody has seen yet, exact. Returns 1, and
  * changes nothing, if there are too many runs to list. */
 int wr_windows_list(wr_windows *w, wr_window *window);
 
 /* Whether the latest was the last, as far as that is known without making another. */
-bool wr_windows_end(const wr_windows *w);
+bool wr_windows_end(wr_windows *w);
 
 void wr_windows_release(wr_windows *w);
-
-/* Drops those who want nothing of a realm: what its windows are must not depend on them. Returns
- * how many are left; the others lie behind these. */
-int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants);
-
-/* Whether a rank wants something of a realm. */
-bool wr_want_meets(const wr_want *want, const weir_pattern *realm);
-
-/* Whether a rank wants something in [lo, hi): the same answer on the aggregator and on the rank. */
-bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi);
 
 #endif

@@ -33,16 +33,22 @@ struct weir_plan {
     wr_plan plan;
     wr_want *wants;
     int64_t wants_count;
-    wr_partners partners;
     wr_custom_realms custom;
     int64_t cut[WR_CUTS];
 };
 
-/* Text, and, of a picture, the row where windows go. */
+/* Text, of a picture the row where windows go, and whose realms have been written about so far. */
 typedef struct writer {
     wr_text text;
     int64_t row;
+    wr_want_queue wants;
 } writer;
+
+static void writer_init(writer *w, const weir_plan *p, char *text, size_t size)
+{
+    *w = (writer){.text = {text, size, 0}};
+    wr_want_queue_init(&w->wants, p->wants_count, p->wants, INT64_MAX);
+}
 
 static int check_request(const weir_plan_request *r)
 {
@@ -139,7 +145,7 @@ static int survey(weir_plan *p, wr_summary *wanted)
     }
     if (per_node >= r->ranks)
         *wanted = node;
-    return wr_partners_build(&p->partners, p->wants_count, p->wants);
+    return 0;
 }
 
 /* The request's realms, which stay the caller's. */
@@ -192,7 +198,6 @@ void weir_plan_free(weir_plan *plan)
 {
     if (!plan)
         return;
-    wr_partners_release(&plan->partners);
     wr_free(plan->wants);
     wr_free(plan);
 }
@@ -202,11 +207,11 @@ typedef struct total {
     int64_t windows, rounds, calls, moved;
 } total;
 
-static void say_window(writer *w, const wr_windows *walk, const wr_window *window, int64_t number)
+static int say_window(writer *w, wr_windows *walk, const wr_window *window, int64_t number)
 {
-    int64_t ranks = 0;
-    for (int64_t i = 0; i < walk->count; i++)
-        ranks += wr_want_touches(&walk->wants[i], window->lo, window->hi);
+    const int64_t *list, ranks = wr_windows_touching(walk, window, &list);
+    if (ranks < 0)
+        return (int)ranks;
     wr_say(&w->text, "  window %lld: [%lld, %lld) by %s: %s; %lld runs, %lld bytes",
            (long long)number, (long long)window->lo, (long long)window->hi, window->method,
            window->reason, (long long)weir_pattern_pieces(window->cover),
@@ -216,12 +221,13 @@ static void say_window(writer *w, const wr_windows *walk, const wr_window *windo
     wr_say(&w->text, "%s%s\n",
            walk->in->direction == WR_WRITE && window->holes ? ", read first" : "",
            walk->in->direction == WR_WRITE && window->overlap ? ", in order of ranks" : "");
+    return 0;
 }
 
 /* What is said or drawn of a realm, if anything, and of each of its windows. */
 typedef struct visitor {
     void (*realm)(writer *w, const weir_plan *p, const wr_windows *walk, int64_t i);
-    void (*window)(writer *w, const weir_plan *p, const wr_windows *walk, const wr_window *window);
+    int (*window)(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window);
 } visitor;
 
 /* Visits each window of a walk, and ends it; counts in *sum. */
@@ -229,18 +235,18 @@ static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, const
                          writer *w)
 {
     wr_window window;
-    int more;
-    while ((more = wr_windows_next(walk, &window)) == 1) {
+    int more, code = 0;
+    while (!code && (more = wr_windows_next(walk, &window)) == 1) {
         bool twice = p->in.direction == WR_WRITE && window.holes;
         sum->windows++;
         sum->calls += weir_pattern_pieces(window.cover) * (1 + twice);
         sum->moved += weir_pattern_bytes(window.cover) * (1 + twice);
-        visit->window(w, p, walk, &window);
+        code = visit->window(w, p, walk, &window);
         wr_window_release(&window);
     }
     sum->rounds = wr_max(sum->rounds, walk->number);
     wr_windows_release(walk);
-    return more;
+    return code ? code : more;
 }
 
 static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *visit, writer *w)
@@ -252,7 +258,7 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *
         return code;
     wr_want *wants;
     int64_t count;
-    code = wr_partners_find(&p->partners, realm, &wants, &count);
+    code = wr_partners_find(&w->wants, realm, &wants, &count);
     if (!code) {
         wr_windows_init(&walk, &p->in, &p->plan, realm, count, wants);
         if (visit->realm)
@@ -264,20 +270,20 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *
     return code;
 }
 
-static void say_few_windows(writer *w, const weir_plan *p, const wr_windows *walk,
-                            const wr_window *window)
+static int say_few_windows(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
 {
     (void)p;
     if (walk->number <= SHOWN)
-        say_window(w, walk, window, walk->number - 1);
-    else if (walk->number == SHOWN + 1)
+        return say_window(w, walk, window, walk->number - 1);
+    if (walk->number == SHOWN + 1)
         wr_say(&w->text, "  ...\n");
+    return 0;
 }
 
-static void say_nothing(writer *w, const weir_plan *p, const wr_windows *walk,
-                        const wr_window *window)
+static int say_nothing(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
 {
     (void)w, (void)p, (void)walk, (void)window;
+    return 0;
 }
 
 /* A realm, and how much of it is wanted. */
@@ -419,14 +425,16 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
 
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
-    writer w = {.text = {text, size, 0}};
+    writer w;
     total sum = {0};
     const wr_plan *p = &plan->plan;
+    writer_init(&w, plan, text, size);
     if (!plan->request.alone) {
         wr_say_input(&w.text, &plan->in);
         wr_say_plan(&w.text, &plan->in, p);
     }
     int code = p->collective ? say_realms(&w, plan, &sum) : say_ranks(&w, plan, &sum);
+    wr_want_queue_release(&w.wants);
     if (code)
         return code;
     say_total(&w, plan, &sum);
@@ -480,13 +488,30 @@ static void draw_pattern(writer *w, const weir_plan *p, band b, const weir_patte
     }
 }
 
-static void draw_window(writer *w, const weir_plan *p, const wr_windows *walk,
-                        const wr_window *window)
+static int draw_window(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
 {
     const bool odd = walk->number % 2 == 0; /* its own is one less */
     const int kind = strcmp(window->method, "sieve") ? LISTED : SIEVED;
     band b = {w->row, odd ? legend[kind].other : legend[kind].colour};
     draw(w, p, b, (wr_run){window->lo, window->hi});
+    return 0;
+}
+
+/* A realm and, in the row below, its windows. */
+static int draw_realm(writer *w, const weir_plan *p, int64_t i, int64_t row)
+{
+    static const visitor visit = {.window = draw_window};
+    total sum = {0};
+    weir_pattern *realm;
+    int code = wr_plan_realm(&p->plan, i, &realm);
+    if (code)
+        return code;
+    label(w, row, "realm", i);
+    draw_pattern(w, p, (band){row, legend[REALM].colour}, realm);
+    weir_pattern_free(realm);
+    label(w, row + 1, "windows", i);
+    w->row = row + 1;
+    return walk_realm(p, i, &sum, &visit, w);
 }
 
 /* A line and the offset at every power of two that makes at most nine, in its unit. */
@@ -529,9 +554,8 @@ static void draw_legend(writer *w, bool together, long long y)
 
 int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
 {
-    writer w = {.text = {text, size, 0}};
-    total sum = {0};
-    static const visitor visit = {.window = draw_window};
+    writer w;
+    writer_init(&w, plan, text, size);
     int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
     const long long bottom = TOP + (shown + 2 * realms) * BAND, height = bottom + 28;
@@ -552,20 +576,12 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
         label(&w, row, "rank", plan->wants[i].rank);
         draw_pattern(&w, plan, (band){row, legend[WANTED].colour}, plan->wants[i].pattern);
     }
-    for (int64_t i = 0; i < realms; i++, row += 2) {
-        weir_pattern *realm;
-        int code = wr_plan_realm(&plan->plan, i, &realm);
-        if (code)
-            return code;
-        label(&w, row, "realm", i);
-        draw_pattern(&w, plan, (band){row, legend[REALM].colour}, realm);
-        weir_pattern_free(realm);
-        label(&w, row + 1, "windows", i);
-        w.row = row + 1;
-        code = walk_realm(plan, i, &sum, &visit, &w);
-        if (code)
-            return code;
-    }
+    int code = 0;
+    for (int64_t i = 0; i < realms && !code; i++, row += 2)
+        code = draw_realm(&w, plan, i, row);
+    wr_want_queue_release(&w.wants);
+    if (code)
+        return code;
     draw_legend(&w, realms > 0, bottom + 10);
     wr_say(&w.text, "</svg>\n");
     return w.text.length;

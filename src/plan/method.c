@@ -17,12 +17,15 @@ static int64_t data_within(const wr_want *want, int64_t lo, int64_t hi)
     return wr_max(0, to - from);
 }
 
-void wr_windows_measure(const wr_windows *w, int64_t lo, int64_t hi, int64_t *bytes, int64_t *runs)
+/* What all ranks want in [lo, hi): bytes, and an estimate of runs. */
+static void measure(const wr_windows *w, int64_t lo, int64_t hi, int64_t *bytes, int64_t *runs)
 {
+    const wr_queued *one;
     *bytes = *runs = 0;
-    for (int64_t i = 0; i < w->count; i++) {
-        const wr_node *root = wr_pattern_root(w->wants[i].pattern);
-        int64_t data = data_within(&w->wants[i], lo, hi);
+    for (int64_t i = 0; (one = wr_want_queue_get(&w->queue, i, hi)); i++) {
+        const wr_want *want = &w->wants[one->want];
+        const wr_node *root = wr_pattern_root(want->pattern);
+        int64_t data = data_within(want, lo, hi);
         *bytes += data;
         *runs += data ? data / wr_max(1, root->bytes / root->runs) + 1 : 0;
     }
@@ -46,34 +49,13 @@ int64_t wr_method_gap(const wr_windows *w)
     return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
 }
 
-static int64_t innermost_stride(const wr_want *want, int64_t lo)
-{
-    wr_cursor c;
-    wr_batch b = {0};
-    wr_cursor_init(&c, want->pattern);
-    wr_cursor_limit(&c, want->begin, want->end);
-    wr_cursor_seek_offset(&c, lo);
-    wr_cursor_peek(&c, &b);
-    return b.count > 1 ? b.stride : b.run;
-}
-
-/* The rule of section 6.3: sieve where pieces are close, one call a piece where they are far apart.
- */
-static bool within_extent(const wr_windows *w, int64_t lo)
-{
-    for (int64_t i = 0; i < w->count; i++)
-        if (innermost_stride(&w->wants[i], lo) > w->in->access_extent)
-            return false;
-    return true;
-}
-
 /* By the first part of the window, which is listed to see: 1, 0 or a negative code. */
 static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
 {
     const wr_plan_input *in = w->in;
     bool write = in->direction == WR_WRITE;
     int64_t bytes, runs;
-    wr_windows_measure(w, lo, hi, &bytes, &runs);
+    measure(w, lo, hi, &bytes, &runs);
     if (2 * bytes >= hi - lo || runs <= 1)
         return 1;
     wr_window part = {.lo = lo, .hi = lo + wr_max(1, (hi - lo) / SAMPLE)};
@@ -91,10 +73,12 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
     return sieve <= list;
 }
 
+/* The rule of section 6.3: sieve where pieces are close, one call a piece where they are far apart.
+ */
 static int choose_by_extent(wr_windows *w, int64_t lo, int64_t hi, const char **reason)
 {
-    (void)hi;
-    const bool sieve = within_extent(w, lo);
+    (void)lo, (void)hi;
+    const bool sieve = w->queue.wide == 0;
     *reason = sieve ? "stride within the extent" : "stride beyond the extent";
     return sieve;
 }

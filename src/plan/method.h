@@ -8,7 +8,7 @@
 typedef struct wr_method {
     const char *name;
     const char *help;
-    /* Of a window [lo, hi) of a realm: 1 to sieve, 0 to list, or a negative code; says why. NULL:
+    /* Of a window [lo, hi) of a realm, with who touches it out of the queue: 1 to sieve, 0 to list, or a negative code; says why. NULL:
      * always as `sieve` says. */
     int (*choose)(wr_windows *w, int64_t lo, int64_t hi, const char **reason);
     const char *why;
@@ -25,8 +25,5 @@ const wr_method *wr_method_of(const wr_plan_input *in);
 
 /* Runs closer than this are joined where they are listed: a gap costs less than a call. */
 int64_t wr_method_gap(const wr_windows *w);
-
-/* What all ranks want in [lo, hi): bytes, and an estimate of runs. */
-void wr_windows_measure(const wr_windows *w, int64_t lo, int64_t hi, int64_t *bytes, int64_t *runs);
 
 #endif

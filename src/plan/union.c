@@ -3,6 +3,7 @@
  * are left. */
 #include "plan/union.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -28,9 +29,12 @@ static void start(const wr_windows *w, const wr_want *want, const wr_window *at,
     wr_cursor_clip(&meet->a, at->lo, at->hi);
 }
 
-static int make_room(wr_windows *w)
+void *wr_union_room(wr_windows *w)
 {
-    return wr_grow((void **)&w->pieces, &w->piece_room, (int64_t)2 * WR_PIECES, sizeof *w->pieces);
+    static_assert(sizeof *w->pieces * 2 * WR_PIECES == WR_UNION_ROOM, "pieces, and as many spare");
+    if (!w->pieces)
+        w->pieces = wr_alloc(WR_UNION_ROOM);
+    return w->pieces;
 }
 
 /* Appends one rank's pieces; 1 if they do not fit. */
@@ -77,17 +81,66 @@ static void sort_pieces(wr_piece *pieces, int64_t count, wr_piece *spare)
     }
 }
 
-/* Whether a lower rank wants just the same: then its pieces stand for both. */
-static bool repeats(const wr_windows *w, int64_t i)
+static bool is_same(const wr_want *x, const wr_want *y)
 {
-    const wr_want *x = &w->wants[i];
-    for (int64_t k = 0; k < i; k++) {
-        const wr_want *y = &w->wants[k];
-        if (x->begin == y->begin && x->end == y->end &&
-            wr_hash_equal(x->pattern->hash, y->pattern->hash))
-            return true;
+    return x->begin == y->begin && x->end == y->end &&
+           wr_hash_equal(x->pattern->hash, y->pattern->hash);
+}
+
+static void mark_same(wr_windows *w, int64_t i)
+{
+    w->same[i / BITS] |= UINT64_C(1) << i % BITS;
+    w->twice = true;
+}
+
+/* Of few wants, by comparing all. */
+static void find_same_few(wr_windows *w)
+{
+    w->same = &w->few_same;
+    for (int64_t i = 1; i < w->count; i++)
+        for (int64_t k = 0; k < i; k++)
+            if (is_same(&w->wants[k], &w->wants[i])) {
+                mark_same(w, i);
+                break;
+            }
+}
+
+/* Of many, by a table of the first ones of each kind, of size `mask` + 1; 0 is an empty place. */
+static void find_same_many(wr_windows *w, int32_t *table, uint64_t mask)
+{
+    memset(table, 0, (size_t)(mask + 1) * sizeof *table);
+    for (int64_t i = 0; i < w->count; i++) {
+        const wr_want *want = &w->wants[i];
+        uint64_t place = want->pattern->hash.half[0] + (uint64_t)want->begin * 31 +
+                         (uint64_t)want->end * UINT64_C(0x9e3779b97f4a7c15);
+        for (place ^= place >> 32; table[place & mask]; place++)
+            if (is_same(&w->wants[table[place & mask] - 1], want))
+                break;
+        if (table[place & mask])
+            mark_same(w, i);
+        else
+            table[place & mask] = (int32_t)(i + 1);
     }
-    return false;
+}
+
+/* Marks wants that are the same as one before: whose pieces stand for both. */
+static int find_same(wr_windows *w)
+{
+    if (w->count <= WR_FEW_WANTS) {
+        find_same_few(w);
+        return 0;
+    }
+    int64_t size = 4 * WR_FEW_WANTS, words = wr_div_ceil(w->count, BITS);
+    while (size < 2 * w->count)
+        size *= 2;
+    int32_t *table = wr_alloc_array(size, sizeof *table);
+    w->same = table ? wr_alloc_array(words, sizeof *w->same) : NULL;
+    if (w->same) {
+        memset(w->same, 0, (size_t)words * sizeof *w->same);
+        find_same_many(w, table, (uint64_t)size - 1);
+    }
+    wr_free(table);
+    return w->same ? 0 : WEIR_ENOMEM;
 }
 
 /* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. A
@@ -136,14 +189,15 @@ static int build(wr_windows *w, int64_t count, wr_window *out)
 /* The joined pieces of all ranks in a window; how many in *used. 1 if there are too many. */
 static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
 {
-    int code = make_room(w);
+    const wr_queued *one;
+    int code =
+        wr_union_room(w) ? wr_want_queue_reach(&w->queue, at->lo, at->hi, INT64_MAX) : WEIR_ENOMEM;
+    if (!code && !w->same)
+        code = find_same(w);
     *used = 0;
-    bool twice = false;
-    for (int64_t i = 0; !code && i < w->count; i++) {
-        bool same = repeats(w, i);
-        twice = twice || same;
-        code = same ? 0 : list_want(w, &w->wants[i], at, used);
-    }
+    for (int64_t i = 0; !code && (one = wr_want_queue_get(&w->queue, i, at->hi)); i++)
+        if (!(w->same[one->want / BITS] >> one->want % BITS & 1))
+            code = list_want(w, &w->wants[one->want], at, used);
     if (code)
         return code;
     sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
@@ -151,7 +205,7 @@ static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
     const wr_join how = {.gap = wr_plan_is_scattered(w->plan, at->lo, at->hi) ? 0 : gap,
                          .spare = at->hi < w->plan->hi && !at->fixed ? w->plan->window / 8 : 0};
     *used = join(w->pieces, *used, how, at);
-    at->overlap = at->overlap || twice;
+    at->overlap = at->overlap || w->twice;
     return 0;
 }
 
@@ -182,12 +236,13 @@ int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, 
 /* The largest granule all pieces of the window are made of, and their bytes in all. */
 static int64_t find_granule(const wr_windows *w, const wr_window *at, int64_t *bytes)
 {
+    const wr_queued *one;
     int64_t granule = 0;
     *bytes = 0;
-    for (int64_t i = 0; i < w->count; i++) {
+    for (int64_t i = 0; (one = wr_want_queue_get(&w->queue, i, at->hi)); i++) {
         wr_meet meet;
         wr_meeting m;
-        for (start(w, &w->wants[i], at, &meet); wr_meet_next(&meet, &m);) {
+        for (start(w, &w->wants[one->want], at, &meet); wr_meet_next(&meet, &m);) {
             granule = wr_gcd(wr_gcd(granule, m.offset - at->lo), m.run);
             granule = m.count > 1 ? wr_gcd(granule, m.stride) : granule;
             *bytes += m.run * m.count;
@@ -209,10 +264,11 @@ static void set_bits(uint64_t *bits, int64_t from, int64_t count)
 
 static void mark(wr_windows *w, const wr_window *at, int64_t granule)
 {
-    for (int64_t i = 0; i < w->count; i++) {
+    const wr_queued *one;
+    for (int64_t i = 0; (one = wr_want_queue_get(&w->queue, i, at->hi)); i++) {
         wr_meet meet;
         wr_meeting m;
-        for (start(w, &w->wants[i], at, &meet); wr_meet_next(&meet, &m);)
+        for (start(w, &w->wants[one->want], at, &meet); wr_meet_next(&meet, &m);)
             for (int64_t k = 0; k < m.count; k++)
                 set_bits(w->bits, (m.offset + k * m.stride - at->lo) / granule, m.run / granule);
     }

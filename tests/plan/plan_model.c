@@ -7,13 +7,17 @@
 #include "pattern/cursor.h"
 #include "pattern/random_pattern.h"
 #include "plan/balance.h"
+#include "plan/cover.h"
+#include "plan/list_end.h"
 #include "plan/realms.h"
+#include "plan/union.h"
 
-enum { RANKS = 6, SPAN = 2 * MODEL_SPAN };
+enum { FEW = 6, RANKS = 40, SPAN = 2 * MODEL_SPAN };
 
 typedef struct scene {
     modelled request[RANKS];
     wr_want want[RANKS];
+    const modelled *of[RANKS]; /* whose pattern a want has */
     wr_summary summary[RANKS];
     int ranks;
     unsigned char wanted[SPAN]; /* by how many ranks */
@@ -32,7 +36,7 @@ static int64_t cell(int64_t offset)
 
 static void random_requests(rng *r, scene *s)
 {
-    s->ranks = (int)rng_within(r, 1, RANKS);
+    s->ranks = (int)rng_within(r, 1, rng_chance(r, 80) ? FEW : RANKS);
     memset(s->wanted, 0, sizeof s->wanted);
     for (int i = 0; i < s->ranks; i++) {
         do {
@@ -42,7 +46,14 @@ static void random_requests(rng *r, scene *s)
         const modelled *m = &s->request[i];
         int64_t begin = rng_chance(r, 70) ? 0 : rng_within(r, 0, m->bytes);
         int64_t end = rng_chance(r, 70) ? m->bytes : rng_within(r, begin, m->bytes);
+        if (i && rng_chance(r, 10)) { /* just what another one wants */
+            const wr_want *same = &s->want[rng_within(r, 0, i - 1)];
+            m = s->of[same->rank];
+            begin = same->begin;
+            end = same->end;
+        }
         s->want[i] = (wr_want){m->pattern, begin, end, i};
+        s->of[i] = m;
         s->summary[i] = wr_summary_of(m->pattern, begin, end);
         unsigned char mine[SPAN] = {0}; /* once a rank, however often it wants a byte */
         for (int64_t k = begin; k < end; k++)
@@ -94,7 +105,7 @@ static void random_input(rng *r, scene *s)
         .disks = rng_chance(r, 70) ? rng_within(r, 1, 9) : 0,
         .stripe = rng_within(r, 1, 300),
         .realms = rng_within(r, 0, rules - 1),
-        .aggregators = rng_within(r, 0, RANKS + 1),
+        .aggregators = rng_within(r, 0, FEW + 1),
         .collective = WR_SWITCH_ALWAYS,
         .access = rng_within(r, 0, 4),
         .access_extent = rng_within(r, 1, 50),
@@ -158,16 +169,80 @@ static void check_window(const scene *s, const int64_t *in_realm, const wr_windo
     }
 }
 
-static void check_touches(const scene *s, const wr_window *w)
+/* A walk that gave this window knows who touches it. */
+static void check_touches(const scene *s, wr_windows *walk, const wr_window *w)
 {
+    const int64_t *list;
+    int64_t count = wr_windows_touching(walk, w, &list), found = 0;
     for (int i = 0; i < s->ranks; i++) {
         bool touches = false;
         for (int64_t k = s->want[i].begin; k < s->want[i].end; k++) {
-            int64_t offset = s->request[i].offset[k];
+            int64_t offset = s->of[i]->offset[k];
             touches = touches || (offset >= w->lo && offset < w->hi);
         }
         CHECK_EQUAL(wr_want_touches(&s->want[i], w->lo, w->hi), touches);
+        if (touches) {
+            CHECK(found < count);
+            CHECK_EQUAL(list[found++], i);
+        }
     }
+    CHECK_EQUAL(found, count);
+}
+
+static void check_equal_windows(const wr_window *a, const wr_window *b)
+{
+    CHECK(a->lo == b->lo && a->hi == b->hi && a->holes == b->holes && a->overlap == b->overlap);
+    CHECK(!strcmp(a->method, b->method) && !strcmp(a->reason, b->reason));
+    CHECK(wr_hash_equal(a->cover->hash, b->cover->hash));
+}
+
+/* A window does not depend on those before it: a walk that starts there, and has asked every want
+ * once, makes the same. */
+static void check_afresh(const scene *s, const wr_windows *walk, int64_t at, const wr_window *w)
+{
+    wr_windows afresh;
+    wr_window same;
+    wr_windows_init(&afresh, &s->in, &s->plan, walk->realm, s->ranks, s->want);
+    afresh.at = at;
+    CHECK_EQUAL(wr_windows_next(&afresh, &same), 1);
+    check_equal_windows(w, &same);
+    wr_window_release(&same);
+    wr_windows_release(&afresh);
+}
+
+/* The simple way: whether all that is wanted in [lo, hi) can be listed. */
+static bool can_list(const scene *s, int64_t lo, int64_t hi)
+{
+    int64_t bytes = 0, runs = 0;
+    for (int i = 0; i < s->ranks; i++) {
+        const wr_want *want = &s->want[i];
+        const wr_node *root = wr_pattern_root(want->pattern);
+        int64_t from = wr_max(wr_pattern_data_below(want->pattern, lo), want->begin);
+        int64_t to = wr_min(wr_pattern_data_below(want->pattern, hi), want->end);
+        if (to <= from || !wr_want_touches(want, lo, hi))
+            continue;
+        bytes += to - from;
+        runs += (to - from) / wr_max(1, root->bytes / root->runs) + 1;
+    }
+    return bytes <= s->plan.window && runs <= WR_PIECES / 2;
+}
+
+/* How far a window reaches that is listed. */
+static void check_list_end(rng *r, const scene *s, const weir_pattern *realm)
+{
+    wr_windows walk;
+    const int64_t lo = rng_within(r, s->plan.lo, s->plan.hi - 1);
+    const int64_t least = rng_within(r, lo + 1, s->plan.hi),
+                  most = rng_within(r, least, s->plan.hi);
+    int64_t end = least, bad = most + 1, got = least;
+    while (bad - end > 1) {
+        int64_t mid = end + (bad - end) / 2;
+        *(can_list(s, lo, mid) ? &end : &bad) = mid;
+    }
+    wr_windows_init(&walk, &s->in, &s->plan, realm, s->ranks, s->want);
+    CHECK(!wr_list_end(&walk, lo, most, &got));
+    CHECK_EQUAL(got, end);
+    wr_windows_release(&walk);
 }
 
 /* The same walk again, out of the window cache; and another one, which must not be taken for it. */
@@ -185,8 +260,8 @@ static void check_repetition(const scene *s, const weir_pattern *realm,
         more = wr_windows_next(&made, &a);
         CHECK_EQUAL(wr_windows_next(&found, &b), more);
         if (more == 1) {
-            CHECK(a.lo == b.lo && a.hi == b.hi && a.holes == b.holes && a.overlap == b.overlap);
-            CHECK(wr_hash_equal(a.cover->hash, b.cover->hash));
+            check_equal_windows(&a, &b);
+            check_touches(s, &found, &b);
             wr_window_release(&a);
             wr_window_release(&b);
         }
@@ -221,12 +296,21 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
     wr_windows_init(&walk, &s->in, &s->plan, realm, s->ranks, s->want);
     wr_windows_remember(&walk, &window_cache);
     CHECK(!walk.repeats);
-    while ((more = wr_windows_next(&walk, &w)) == 1) {
+    int expected = -1; /* not known */
+    for (int64_t at = walk.at; (more = wr_windows_next(&walk, &w)) == 1; at = w.hi) {
+        CHECK(expected);
+        expected = -1;
         check_window(s, in_realm, &w, handled);
-        check_touches(s, &w);
+        check_touches(s, &walk, &w);
+        check_afresh(s, &walk, at, &w);
+        if (walk.number % 3 == 0) {
+            expected = !wr_windows_end(&walk);
+            check_touches(s, &walk, &w); /* although the walk has gone on */
+        }
         wr_window_release(&w);
     }
     CHECK_EQUAL(more, 0);
+    CHECK(expected < 1);
     wr_windows_release(&walk);
     if (window_cache.whole)
         check_repetition(s, realm, &window_cache);
@@ -249,6 +333,8 @@ static void check_one(rng *r)
     for (int64_t i = 0; i < n; i++)
         CHECK(!wr_plan_realm(&s.plan, i, &realm[i]));
     CHECK(!wr_realms_verify(n, (const weir_pattern *const *)realm, s.plan.lo, s.plan.hi));
+    if (s.plan.lo < s.plan.hi)
+        check_list_end(r, &s, realm[0]);
     for (int64_t i = 0; i < n; i++) {
         check_windows(&s, realm[i], handled);
         weir_pattern_free(realm[i]);
