@@ -8,8 +8,8 @@
 typedef struct wr_method {
     const char *name;
     const char *help;
-    /* Of a window [lo, hi) of a realm, with who touches it out of the queue: 1 to sieve, 0 to list, or a negative code; says why. NULL:
-     * always as `sieve` says. */
+    /* Of a window [lo, hi) of a realm, with who touches it out of the queue: 1 to sieve, 0 to list,
+     * or a negative code; says why. NULL: always as `sieve` says. */
     int (*choose)(wr_windows *w, int64_t lo, int64_t hi, const char **reason);
     const char *why;
     bool sieve;

@@ -1,6 +1,5 @@
 /* The union of what ranks want in one window: by sorting runs, or by marking granules in a bitmap.
- * Used by cover.c,
- * list_end.c and method.c only. */
+ * Used by cover.c, list_end.c and method.c only. */
 #ifndef WR_PLAN_UNION_H
 #define WR_PLAN_UNION_H
 
@@ -20,7 +19,8 @@ int wr_union_list(wr_windows *w, int64_t gap, wr_window *out);
  * range->holes. Returns 1 if there are too many. */
 int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, int64_t *bytes);
 
-/* With who touches the window out of the queue: finds out whether out->cover, given, has holes or overlap; leaves them true if it cannot. */
+/* With who touches the window out of the queue: finds out whether out->cover, given, has holes or
+ * overlap; leaves them true if it cannot. */
 int wr_union_survey(wr_windows *w, wr_window *out);
 
 #endif

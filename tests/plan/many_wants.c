@@ -21,8 +21,8 @@ int64_t __wrap_wr_pattern_data_below(const weir_pattern *pattern, int64_t x)
     return __real_wr_pattern_data_below(pattern, x);
 }
 
-/* Each want has `runs` runs of `run` bytes; wants begin `apart` bytes from one to the next, and have
- * their next runs behind the last of them, in turn. */
+/* Each want has `runs` runs of `run` bytes; wants begin `apart` bytes from one to the next, and
+ * have their next runs behind the last of them, in turn. */
 typedef struct layout {
     int64_t runs, run, apart, window;
     enum wr_direction direction;
