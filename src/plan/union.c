@@ -130,7 +130,7 @@ static int find_same(wr_windows *w)
         find_same_few(w);
         return 0;
     }
-    int64_t size = 4 * WR_FEW_WANTS, words = wr_div_ceil(w->count, BITS);
+    int64_t size = 64, words = wr_div_ceil(w->count, BITS);
     while (size < 2 * w->count)
         size *= 2;
     int32_t *table = wr_alloc_array(size, sizeof *table);
