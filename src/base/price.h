@@ -25,6 +25,17 @@ typedef struct wr_built_in {
 
 extern const wr_built_in wr_built_in_prices[WR_PRICE_KINDS];
 
+/* What the network between two nodes asks for. */
+typedef struct wr_link {
+    int64_t mib_ns, message_ns;
+} wr_link;
+
+/* Of a MiB, at so many MB/s. */
+static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
+{
+    return (INT64_C(1000) << 20) / mb_per_s;
+}
+
 /* Of a processor and of ranks. */
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
@@ -33,6 +44,8 @@ enum {
     WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
     WR_MEETING_NS = 1500,      /* a rank's share of a round */
     WR_MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
+    WR_LINK_NS = 20000,        /* until it is there, if it comes from another node, */
+    WR_LINK_MIB_NS = 500000,   /* and a MiB of it: a network of 2 GB/s, if none was measured */
     WR_AGGREGATOR_NS = 25000,  /* less work than this is not worth an aggregator, */
     WR_THREAD_NS = 100000      /* nor this calling a thread for the storage */
 };

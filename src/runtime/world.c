@@ -68,6 +68,7 @@ int wr_world_open_in(wr_process *process, wr_transport *transport, const wr_tuna
         transport->idle = idle;
         transport->idle_user = w;
         wr_channel_set(w, 0, &w->channel);
+        w->link = wr_link_measure(transport);
         *out = w;
         return 0;
     }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "runtime/channel.h"
+#include "runtime/link.h"
 #include "runtime/progress.h"
 #include "runtime/region_cache.h"
 #include "storage/costs.h"
@@ -34,6 +35,7 @@ void wr_process_close(wr_process *process);
 typedef struct wr_world {
     wr_transport *transport; /* ours */
     wr_tunables tunables;    /* equal on all ranks */
+    wr_link link;            /* between its nodes, as rank 0 knows */
     wr_log log;
     wr_trace *trace; /* or NULL */
     wr_budget budget;

@@ -406,6 +406,7 @@ static int open_on(wr_transport *t, const wr_tunables *tunables, int *numbers)
     if (!tunables->ranks_per_node)
         find_host(t);
     t->multiple = wr_mpi_level() == MPI_THREAD_MULTIPLE;
+    t->real = true;
     t->cores = (int)cores;
     t->spins = cores >= t->local_size ? SPINS : 0;
     return 0;

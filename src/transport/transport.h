@@ -119,6 +119,7 @@ struct wr_transport {
     enum wr_region_kind regions; /* the first that works, as far as is known */
     int spins;                   /* for wr_waiter: 0 where the node has more ranks than cores */
     bool multiple;               /* several threads may use it at once */
+    bool real;                   /* its messages take as long as messages do: it is no model */
     void (*idle)(void *user); /* or NULL: also done while waiting, in threads that may call MPI */
     void *idle_user;
     void *state;
