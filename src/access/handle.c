@@ -57,6 +57,7 @@ void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
     in->weak = handle->weak;
     in->carries = handle->carries;
+    in->local = handle->local;
     in->owned = false;
     in->atomic = handle->atomic;
     in->sole = handle->sole;

@@ -28,12 +28,14 @@ typedef struct wr_handle {
     wr_samples samples;           /* timed transfers of this rank; with `moving` held */
     wr_tunables tunables;         /* equal on all ranks, as are the fields below */
     wr_price price[2];            /* by direction */
+    wr_link link;                 /* between nodes */
     int64_t cores;                /* of a node */
     bool can_read;                /* the file is open for reading too */
     bool lockless;                /* it cannot be locked: nobody reads, modifies and writes it */
     bool hurried;                 /* the latest window to be modified could not be locked in time */
     bool atomic;                  /* accesses are as if one came after the other */
     bool sole;                    /* no other rank or program has it open: writes need no lock */
+    bool local;                   /* the file system is this machine's alone */
     bool weak;                    /* other hosts see what one writes after a sync only */
     bool owned;   /* so every byte has one host that writes it in collective calls */
     bool carries; /* a host may write old bytes around what it writes and has not locked */

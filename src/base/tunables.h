@@ -79,6 +79,7 @@ typedef struct wr_tunables {
     wr_choice access[2];     /* enum wr_access, by direction */
     wr_choice collective[2]; /* enum wr_switch, by direction */
     wr_choice realms, exchange, overlap, storage;
+    int64_t link;
     wr_choice progress, progress_policy; /* enum wr_progress_choice, wr_policy */
     wr_choice mpi_threads;               /* enum wr_mpi_threads */
     wr_choice door;                      /* 1: off */

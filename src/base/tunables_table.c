@@ -56,6 +56,8 @@ const wr_tunable wr_tunable_table[] = {
     {"exchange", WR_CHOICE, AT(exchange), exchanges, 0, 0, "auto", "plan",
      "how data moves between ranks: shared region, point-to-point, all-to-all, messages of whole "
      "nodes"},
+    {"link", WR_COUNT, AT(link), "MB/s", 0, INT32_MAX, "0", "plan",
+     "what goes between two nodes, for plans; 0: as measured when a communicator is first used"},
     {"overlap", WR_CHOICE, AT(overlap), overlaps, 0, 0, "auto", "exchange",
      "what runs in the background: nothing, file access, everything"},
     {"overlap_memory", WR_SIZE, AT(overlap_memory), "", 0, INT64_MAX, "64M", "exchange",

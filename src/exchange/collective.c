@@ -83,11 +83,13 @@ static void run_alone(wr_call *c)
     }
 }
 
-/* By messages, unless the thread of some rank has the call and may send none. */
+/* By messages, unless the thread of some rank has the call and may send none, or they would reach
+ * other nodes, which go for themselves. */
 void wr_call_run_apart(wr_call *c)
 {
     wr_group *group = c->group;
-    int64_t mute = c->plan->mover == WR_MOVED_BY_THREAD && !c->in->moving.multiple;
+    int64_t mute =
+        c->plan->per_node || (c->plan->mover == WR_MOVED_BY_THREAD && !c->in->moving.multiple);
     int code = wr_channel_reduce(&group->inner, WR_OR, 1, &mute);
     wr_plan_do_without(c->in, c->plan, mute);
     wr_call_log(c);
@@ -172,13 +174,14 @@ static int balance(const wr_call *c, int64_t cut[WR_CUTS])
     return 0;
 }
 
-/* What the plan of a call is made from, the same on all ranks but for what moves it. */
-static void make_input(const wr_call *c, const wr_joint *all)
+void wr_call_input(const wr_call *c, const wr_joint *all)
 {
     const wr_access_request *a = c->a;
     wr_plan_input *in = c->in;
     wr_group_input(c->group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
+    in->wanted.loose = all->wanted.loose;
+    in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;
     in->file_size = all->file_size;
     in->known = a->known != NULL;
     in->room = all->room;
@@ -189,12 +192,25 @@ static void make_input(const wr_call *c, const wr_joint *all)
     }
 }
 
-/* [collective] The same on all ranks, like its input. */
+/* From here on the call is the node's own, between entry and exit. The log tells the plan of all,
+ * and how this rank goes on. */
+static int plan_node(wr_call *c, const wr_joint *all)
+{
+    wr_plan_input own = *c->in;
+    own.limit = c->group->node_windows.limit;
+    int code =
+        wr_plan_for_node(&all->node, c->group->handle.world->transport->local_size, &own, c->plan);
+    wr_call_log(c);
+    *c->in = own;
+    return code;
+}
+
+/* [collective] The same on all ranks, like its input, but for what is the node's own. */
 static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
 {
     wr_group *group = c->group;
     wr_plan *plan = c->plan;
-    make_input(c, all);
+    wr_call_input(c, all);
     int code = c->in->realms == WR_REALMS_BALANCED ? balance(c, cut) : 0;
     if (!code)
         code = wr_plan_build(c->in, plan);
@@ -205,6 +221,8 @@ static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
         group->block = plan->block;
         group->owners = plan->aggregators;
     }
+    if (plan->per_node)
+        return plan_node(c, all);
     wr_call_log(c);
     return 0;
 }

@@ -63,7 +63,10 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
     in->realms = in->custom ? WR_REALMS_CUSTOM : in->realms;
     in->custom_hash = group->custom_hash;
     in->given = in->custom ? &group->custom : NULL;
-    in->limit = group->node_windows.limit;
+    in->limit = in->nodes == 1 ? group->node_windows.limit : 0; /* which is each node's own */
+    in->link_ns = group->handle.link.message_ns;
+    if (!group->handle.tunables.link)
+        in->link_mib_ns = group->handle.link.mib_ns;
 }
 
 bool wr_group_by_messages(const wr_group *group)

@@ -104,10 +104,10 @@ static void say_entry(const wr_call *c, int code)
     e->begin = a->begin;
     e->end = a->end;
     e->again = weir_pattern_is_disjoint(a->file) ? 0 : a->end - a->begin;
-    if (!a->known) {
+    if (!a->known || t->nodes > 1)
         e->summary = wr_summary_of(a->file, a->begin, a->end);
+    if (!a->known)
         e->pattern_bytes = weir_pattern_footprint(a->file);
-    }
     if ((group->handle.tunables.realms.which == WR_REALMS_STATIC || group->handle.owned) &&
         group->handle.ready && wr_storage_get_size(group->handle.storage, &e->file_size))
         e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
@@ -155,52 +155,72 @@ static int hear_entries(wr_group *group, uint32_t epoch, wr_joint *all)
     return 0;
 }
 
-/* Joins the nodes' summaries; bounds in different nodes are not compared. */
+/* What it costs this node to go for itself, if it can. */
+static int64_t price_node(const wr_call *c, const wr_joint *all)
+{
+    const wr_transport *t = c->group->handle.world->transport;
+    if (t->local_size > WR_NODE_RANKS || c->group->node_windows.limit < 0)
+        return INT64_MAX;
+    wr_call_input(c, all);
+    return wr_plan_node_price(c->in, &all->node, t->local_size);
+}
+
+/* [collective] The nodes' summaries, joined in the order of nodes: leaders hear from those of the
+ * nodes after them, then all hear from the first. */
+static int join_summaries(wr_transport *t, int tag, wr_summary *all)
+{
+    int code = 0, step = 1;
+    if (t->local_rank == 0) {
+        for (; !code && step < t->nodes && !(t->node & step); step *= 2) {
+            wr_summary next;
+            if (t->node + step >= t->nodes)
+                continue;
+            code =
+                wr_receive(t, t->leaders[t->node + step], tag + WR_TAG_REDUCE, &next, sizeof next);
+            if (!code)
+                wr_summary_add_node(all, &next);
+        }
+        if (!code && t->node)
+            code = wr_send(t, t->leaders[t->node - step], tag + WR_TAG_REDUCE, all, sizeof *all);
+    }
+    return code ? code : wr_broadcast(t, tag, all, sizeof *all);
+}
+
+/* Joins what the nodes have heard. */
 static int join_nodes(const wr_call *c, int code, wr_joint *all)
 {
     const wr_group *group = c->group;
-    const bool known = c->a->known;
     wr_transport *t = group->handle.world->transport;
-    const wr_summary *w = &all->wanted;
-    bool first = t->local_rank == 0;
+    if (!code) {
+        all->node = all->wanted;
+        all->node_ns = price_node(c, all);
+    }
     code = wr_agree(t, group->channel.tag, code);
     if (code)
         return code;
-    c->rounds.did->meetings += known ? 2 : 3;
-    bool any = first && w->active;
+    c->rounds.did->meetings += 3;
     const int64_t kind = kind_of(c) + (int64_t)group->calls * KINDS;
-    enum { LO, HI, SIZE, ROOM, ASIDE, NEWS, WROTE, KIND, NOT_KIND, LOW };
-    int64_t low[LOW] = {[LO] = any ? w->lo : INT64_MAX,
-                        [HI] = any ? -w->hi : INT64_MAX,
-                        [SIZE] = -all->file_size,
+    enum { SIZE, ROOM, PRICE, ASIDE, NEWS, WROTE, KIND, NOT_KIND, LOW };
+    int64_t low[LOW] = {[SIZE] = -all->file_size,
                         [ROOM] = all->room,
+                        [PRICE] = -all->node_ns,
                         [ASIDE] = -all->aside,
                         [NEWS] = -all->news,
                         [WROTE] = -all->wrote_alone,
                         [KIND] = kind,
                         [NOT_KIND] = -kind};
-    int64_t sums[] = {w->active, w->bytes, w->runs, w->spans, w->once_bytes, w->once_runs};
-    if (!first)
-        memset(sums, 0, sizeof sums);
     code = wr_allreduce(t, group->channel.tag, WR_MIN, LOW, low);
     if (!code && low[KIND] != -low[NOT_KIND])
         code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
-    if (!code && !known)
-        code = wr_allreduce(t, group->channel.tag, WR_SUM, sizeof sums / sizeof *sums, sums);
-    *all = (wr_joint){.file_size = -low[SIZE],
-                      .room = low[ROOM],
-                      .aside = -low[ASIDE],
-                      .news = -low[NEWS],
-                      .wrote_alone = -low[WROTE]};
-    if (sums[0] && !known)
-        all->wanted = (wr_summary){.lo = low[LO],
-                                   .hi = -low[HI],
-                                   .active = sums[0],
-                                   .bytes = sums[1],
-                                   .runs = sums[2],
-                                   .spans = sums[3],
-                                   .once_bytes = wr_min(sums[4], -low[HI] - low[LO]),
-                                   .once_runs = sums[5]};
+    if (!code)
+        code = join_summaries(t, group->channel.tag, &all->wanted);
+    wr_summary_end_nodes(&all->wanted);
+    all->file_size = -low[SIZE];
+    all->room = low[ROOM];
+    all->node_ns = -low[PRICE];
+    all->aside = -low[ASIDE];
+    all->news = -low[NEWS];
+    all->wrote_alone = -low[WROTE];
     return code;
 }
 

@@ -8,6 +8,8 @@
 /* What all ranks want and have. */
 typedef struct wr_joint {
     wr_summary wanted;
+    wr_summary node; /* of this node's ranks */
+    int64_t node_ns; /* what it costs the dearest node to go for itself; INT64_MAX: one cannot */
     int64_t file_size;
     int64_t room;        /* the least that any rank may keep in flight */
     int64_t aside;       /* 1: some rank would rather leave the storage to its thread */
@@ -18,6 +20,9 @@ typedef struct wr_joint {
 /* [collective] Every rank says what it wants, or, by `code`, that it cannot take part; all learn of
  * all, and return the same. */
 int wr_call_enter(wr_call *call, int code, wr_joint *all);
+
+/* What the plan of a call is made from, the same on all ranks but for what moves it. */
+void wr_call_input(const wr_call *call, const wr_joint *all);
 
 /* [collective] Every rank says how it went; the error of the lowest rank counts, and the lowest
  * stop. All return the same. */

@@ -47,8 +47,10 @@ void wr_call_find_party(wr_call *c, bool ranks)
     const int64_t place = t->local_first + t->local_rank;
     const int64_t mine = first_aggregator(c, place);
     const bool serves = mine < c->plan->aggregators && wr_call_place(c, mine) == place;
-    c->party = ranks ? (wr_party){true, t->size, t->rank, 1, 0}
-                     : (wr_party){false, t->nodes, t->node, t->local_size, t->local_rank};
+    const bool one = t->nodes == 1 || c->plan->per_node;
+    c->party =
+        ranks ? (wr_party){true, t->size, t->rank, 1, 0}
+              : (wr_party){false, one ? 1 : t->nodes, one ? 0 : t->node, t->local_size, t->local_rank};
     c->mine = serves ? mine : -1;
     c->first_realm = ranks ? mine : first_aggregator(c, t->local_first);
     c->rings = ranks ? serves
@@ -67,13 +69,18 @@ int wr_call_owner(const wr_call *c, int ring)
 
 int wr_call_party(const wr_call *c, int rank)
 {
+    if (c->party.count == 1)
+        return c->party.own;
     return c->party.ranks ? rank : c->group->handle.world->transport->node_of[rank];
 }
 
 int wr_call_member(const wr_call *c, int rank)
 {
-    return c->party.ranks ? 0
-                          : (int)place_of(c, rank) - c->group->handle.world->transport->local_first;
+    if (c->party.ranks)
+        return 0;
+    if (c->party.count == 1)
+        return rank;
+    return (int)place_of(c, rank) - c->group->handle.world->transport->local_first;
 }
 
 int wr_call_gate(const wr_call *c, int party, int64_t i)

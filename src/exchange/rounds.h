@@ -32,7 +32,7 @@ typedef struct wr_call {
     int rings;           /* aggregators of the party: they have adjacent realms, */
     int64_t first_realm; /* from this one on */
     int gates;           /* that take part in the windows of other parties' aggregators */
-    wr_wants wants;      /* that this aggregator serves, by rank */
+    wr_wants wants;      /* that this aggregator serves, by rank; by member, if there is one party */
     uint32_t epoch;      /* of the mailbox, in which the node's requests are */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
     int slots;               /* windows that may be under way in a ring; 0: there are no rings */
@@ -48,6 +48,8 @@ typedef struct wr_call {
 static inline int64_t wr_call_place(const wr_call *c, int64_t i)
 {
     int64_t seat = wr_plan_seat(c->plan, i);
+    if (c->plan->per_node)
+        return c->group->handle.world->transport->local_first + seat;
     return c->group->seat && c->plan->seats == c->group->seats ? c->group->seat[seat] : seat;
 }
 
@@ -61,7 +63,7 @@ static inline int wr_call_aggregator(const wr_call *c, int64_t i)
  * again, or, if there are none, the first member. */
 int wr_call_owner(const wr_call *call, int ring);
 
-/* The party of a rank, and its number there. */
+/* The party of a rank, and its number there; with one party, ranks are numbers of members. */
 int wr_call_party(const wr_call *call, int rank);
 int wr_call_member(const wr_call *call, int rank);
 
@@ -87,7 +89,8 @@ int64_t wr_call_widest(const wr_call *call);
 /* What everyone on the node wants, by local rank, after wr_call_show. */
 int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
 
-/* [collective] What all ranks want of the realm of this aggregator, ascending; NULL: it is none. */
+/* [collective] What all ranks of all parties want of the realm of this aggregator, ascending; NULL:
+ * it is none. */
 int wr_call_served(wr_call *call, wr_arena *memory, const weir_pattern *realm, wr_wants *out);
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */

@@ -100,13 +100,13 @@ int wr_call_served(wr_call *c, wr_arena *memory, const weir_pattern *realm, wr_w
     wr_transport *t = c->group->handle.world->transport;
     int count = 0, received = 0, code = 0;
     wr_parcel *in = NULL;
-    if (c->a->known) {
+    if (c->a->known && c->party.count > 1) {
         if (!realm)
             return 0;
         w->list = wr_arena_alloc(memory, t->size * (int64_t)sizeof *w->list);
         return w->list ? wr_call_know(c, t->size, NULL, realm, w) : WEIR_ENOMEM;
     }
-    if (t->nodes == 1 && !c->party.ranks) {
+    if (c->party.count == 1 && !c->party.ranks) {
         if (realm)
             code = wr_call_gather(c, memory, w);
     } else {

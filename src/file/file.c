@@ -19,6 +19,7 @@ typedef struct agreed {
     weir_error error;
     wr_tunables tunables;
     wr_price cost[2];
+    wr_link link;
     int64_t cores;
     wr_file_mark mark;
     int64_t identity;
@@ -225,6 +226,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
         LOCKLESS,
         WEAK,
         CARRIES,
+        REMOTE,
         WORDS
     };
     wr_group *p = &f->group;
@@ -242,6 +244,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
     all[LOCKLESS] = p->handle.ready && !can_lock(p, how);
     all[WEAK] = p->handle.ready && p->handle.storage->facts.weak;
     all[CARRIES] = p->handle.ready && p->handle.storage->facts.carries;
+    all[REMOTE] = p->handle.ready && !p->handle.storage->facts.local;
     if (all[WEAK]) /* a page that a host keeps has one owner */
         all[ALIGNMENT] |= wr_page_bytes();
     int lost = wr_channel_reduce(&p->channel, WR_OR, WORDS, all);
@@ -261,6 +264,7 @@ static int agree_on_file(weir_file *f, const wr_opening *how, int code)
     while (p->align < all[ALIGNMENT]) /* powers of two */
         p->align *= 2;
     p->handle.carries = all[CARRIES];
+    p->handle.local = !all[REMOTE];
     set_coherence(p, how->mode, all[WEAK]);
     return 0;
 }
@@ -273,6 +277,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     agreed a = {0};
     wr_pointer_init(f);
     if (t->rank == 0) {
+        a.link = p->handle.world->link;
         a.code = find_out(p->handle.world, how, &a);
         settle(p, &a);
         if (!a.code)
@@ -303,6 +308,7 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     f->identity = a.identity;
     for (int i = 0; i < 2; i++)
         p->handle.price[i] = a.cost[i];
+    p->handle.link = a.link;
     p->handle.sole = how->mode & WEIR_SOLE && t->size == 1;
     code = agree_on_file(f, how, wr_file_follow(f, code));
     f->mode = how->mode;

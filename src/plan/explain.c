@@ -33,20 +33,25 @@ struct weir_plan {
     wr_plan plan;
     wr_want *wants;
     int64_t wants_count;
+    wr_summary *nodes;  /* what each wants, by node; NULL if there is one */
+    int64_t first_rank; /* of what is about one node */
+    int64_t aggregators;
     wr_custom_realms custom;
     int64_t cut[WR_CUTS];
 };
 
-/* Text, of a picture the row where windows go, and whose realms have been written about so far. */
+/* Text; of a picture the row where windows go, and what of the file it shows; whose realms have been
+ * written about so far. */
 typedef struct writer {
     wr_text text;
     int64_t row;
+    int64_t lo, hi;
     wr_want_queue wants;
 } writer;
 
 static void writer_init(writer *w, const weir_plan *p, char *text, size_t size)
 {
-    *w = (writer){.text = {text, size, 0}};
+    *w = (writer){.text = {text, size, 0}, .lo = p->plan.lo, .hi = p->plan.hi};
     wr_want_queue_init(&w->wants, p->wants_count, p->wants, INT64_MAX);
 }
 
@@ -87,15 +92,37 @@ static wr_moving moving_of(const weir_plan *p, const wr_tunables *t)
     return in->form == WR_BLOCKING ? (wr_moving){0} : m;
 }
 
+static int node_ranks(const weir_plan_request *r)
+{
+    return r->ranks_per_node && r->ranks_per_node < r->ranks ? r->ranks_per_node : r->ranks;
+}
+
+/* Ranks of a node; the last may have fewer. */
+static int64_t ranks_of(const weir_plan *p, int64_t node)
+{
+    const int64_t each = node_ranks(&p->request);
+    return wr_min(each, p->request.ranks - node * each);
+}
+
+/* What it costs the dearest node to go for itself. */
+static void price_nodes(weir_plan *p)
+{
+    wr_plan_input *in = &p->in;
+    int64_t most = p->nodes ? 0 : INT64_MAX;
+    for (int64_t i = 0; p->nodes && i < in->nodes; i++)
+        most = wr_max(most, wr_plan_node_price(in, &p->nodes[i], ranks_of(p, i)));
+    in->node_ns = most;
+}
+
 static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
     enum wr_direction direction = r->write ? WR_WRITE : WR_READ;
-    int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
+    int per_node = node_ranks(r);
     wr_plan_input_tune(&p->in, direction, t, wr_built_in_prices[WR_IN_CACHE].price);
     p->in.ranks = r->ranks;
     p->in.nodes = wr_div_ceil(r->ranks, per_node);
-    p->in.cores = r->cores ? r->cores : wr_min(per_node, r->ranks);
+    p->in.cores = r->cores ? r->cores : per_node;
     p->in.wanted = *wanted;
     p->in.file_size = r->file_size;
     p->in.unit = wr_max(1, r->unit);
@@ -119,32 +146,73 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.moving = moving_of(p, t);
     p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);
     p->in.leased = t->progress.which == WR_PROGRESS_THREAD;
+    price_nodes(p);
+}
+
+/* Of a plan per node the part of one, which borrows from it, and which is written about next. */
+static int set_part(writer *w, const weir_plan *p, int64_t node, weir_plan *out)
+{
+    int64_t from = 0, to;
+    *out = *p;
+    out->first_rank = node * node_ranks(&p->request);
+    while (from < p->wants_count && p->wants[from].rank < out->first_rank)
+        from++;
+    for (to = from; to < p->wants_count; to++)
+        if (p->wants[to].rank >= out->first_rank + ranks_of(p, node))
+            break;
+    out->wants = p->wants + from;
+    out->wants_count = to - from;
+    wr_want_queue_release(&w->wants);
+    wr_want_queue_init(&w->wants, out->wants_count, out->wants, INT64_MAX);
+    int code = wr_plan_for_node(&p->nodes[node], ranks_of(p, node), &out->in, &out->plan);
+    out->aggregators = out->plan.aggregators;
+    return code;
+}
+
+/* How many there are: of a plan per node, on all nodes that want something. */
+static int count_aggregators(weir_plan *p)
+{
+    p->aggregators = p->plan.per_node ? 0 : p->plan.aggregators;
+    for (int64_t i = 0; p->plan.per_node && i < p->in.nodes; i++) {
+        wr_plan_input in = p->in;
+        wr_plan plan = p->plan;
+        int code = wr_plan_for_node(&p->nodes[i], ranks_of(p, i), &in, &plan);
+        if (code)
+            return code;
+        p->aggregators += p->nodes[i].active ? plan.aggregators : 0;
+    }
+    return 0;
 }
 
 /* What every rank wants, and all together. */
 static int survey(weir_plan *p, wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
-    const int per_node = r->ranks_per_node ? r->ranks_per_node : r->ranks;
-    wr_summary node = {0};
+    const int per_node = node_ranks(r);
+    const int64_t nodes = wr_div_ceil(r->ranks, per_node);
+    wr_summary one = {0};
     p->wants = wr_alloc_array(r->ranks, sizeof *p->wants);
-    if (!p->wants)
+    if (nodes > 1)
+        p->nodes = wr_alloc_array(nodes, sizeof *p->nodes);
+    if (!p->wants || (nodes > 1 && !p->nodes))
         return WEIR_ENOMEM;
     for (int i = 0; i < r->ranks; i++) {
         const weir_pattern *pattern = r->patterns[i];
         int64_t bytes = pattern ? weir_pattern_bytes(pattern) : 0;
+        wr_summary *node = p->nodes ? &p->nodes[i / per_node] : &one;
+        if (i % per_node == 0)
+            *node = (wr_summary){0};
         if (bytes) {
             wr_summary part = wr_summary_of(pattern, 0, bytes);
-            wr_summary_add(&node, &part);
+            wr_summary_add(node, &part);
             p->wants[p->wants_count++] = (wr_want){pattern, 0, bytes, i};
         }
-        if (per_node < r->ranks && (i % per_node == per_node - 1 || i == r->ranks - 1)) {
-            wr_summary_add_node(wanted, &node);
-            node = (wr_summary){0};
-        }
     }
-    if (per_node >= r->ranks)
-        *wanted = node;
+    *wanted = one;
+    for (int64_t i = 0; p->nodes && i < nodes; i++)
+        wr_summary_add_node(wanted, &p->nodes[i]);
+    if (p->nodes)
+        wr_summary_end_nodes(wanted);
     return 0;
 }
 
@@ -187,6 +255,8 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
         code = wr_plan_build(&p->in, &p->plan);
         p->plan.reason = request->alone ? WR_ONE_RANK : p->plan.reason;
     }
+    if (!code)
+        code = count_aggregators(p);
     if (code)
         weir_plan_free(p);
     else
@@ -198,6 +268,7 @@ void weir_plan_free(weir_plan *plan)
 {
     if (!plan)
         return;
+    wr_free(plan->nodes);
     wr_free(plan->wants);
     wr_free(plan);
 }
@@ -296,7 +367,7 @@ static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int
         data += wr_pattern_data_below(walk->wants[k].pattern, hi) -
                 wr_pattern_data_below(walk->wants[k].pattern, lo);
     wr_say(&w->text, "realm %lld of rank %lld: ", (long long)i,
-           (long long)wr_plan_seat(&p->plan, i));
+           (long long)(p->first_rank + wr_plan_seat(&p->plan, i)));
     if (p->plan.period)
         wr_say(&w->text, "%lld bytes from %lld on, and again every %lld",
                (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,
@@ -318,6 +389,25 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
             return code;
     }
     return 0;
+}
+
+static int say_nodes(writer *w, const weir_plan *p, total *sum)
+{
+    int code = 0;
+    for (int64_t i = 0; !code && i < p->in.nodes; i++) {
+        const wr_summary *wanted = &p->nodes[i];
+        weir_plan part;
+        if (!wanted->active)
+            continue;
+        wr_say(&w->text,
+               "node %lld: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)\n",
+               (long long)i, (long long)wanted->bytes, (long long)wanted->runs,
+               (long long)wanted->active, (long long)wanted->lo, (long long)wanted->hi);
+        code = set_part(w, p, i, &part);
+        if (!code)
+            code = say_realms(w, &part, sum);
+    }
+    return code;
 }
 
 /* The plan that a rank makes for itself. */
@@ -403,7 +493,9 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
     const wr_plan *plan = &p->plan;
     bool together = plan->collective;
     bool messages = plan->exchange != WR_EXCHANGE_SHM;
-    int64_t price = together ? plan->price_together : plan->price_alone;
+    int64_t price = plan->per_node ? p->in.node_ns
+                    : together     ? plan->price_together
+                                   : plan->price_alone;
     wr_say(&w->text, "in all: %lld windows in %lld rounds, %lld calls\n", (long long)sum->windows,
            (long long)sum->rounds, (long long)sum->calls);
     wr_say(&w->text, "bytes: %lld wanted, %lld moved, %lld exchanged\n",
@@ -417,7 +509,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
                "aggregators; %s on other ranks\n",
                (long long)wr_max(2, plan->slots), (long long)plan->window,
                WR_WALK_BYTES + WR_WINDOW_CACHE_BYTES + 2 * WR_COVER_BYTES,
-               (long long)plan->aggregators, messages ? "a window" : "no buffer");
+               (long long)p->aggregators, messages ? "a window" : "no buffer");
     else
         wr_say(&w->text, "memory: a window of at most %lld bytes on each rank\n",
                sum->windows ? (long long)p->in.sieve_buffer : 0);
@@ -433,7 +525,9 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
         wr_say_input(&w.text, &plan->in);
         wr_say_plan(&w.text, &plan->in, p);
     }
-    int code = p->collective ? say_realms(&w, plan, &sum) : say_ranks(&w, plan, &sum);
+    int code = p->per_node     ? say_nodes(&w, plan, &sum)
+               : p->collective ? say_realms(&w, plan, &sum)
+                               : say_ranks(&w, plan, &sum);
     wr_want_queue_release(&w.wants);
     if (code)
         return code;
@@ -442,10 +536,10 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 }
 
 /* Hundredths of a pixel, in whole numbers. */
-static int64_t place(const weir_plan *p, int64_t offset)
+static int64_t place(const writer *w, int64_t offset)
 {
-    int64_t span = wr_max(1, p->plan.hi - p->plan.lo);
-    int64_t at = wr_max(0, wr_min(offset - p->plan.lo, span));
+    int64_t span = wr_max(1, w->hi - w->lo);
+    int64_t at = wr_max(0, wr_min(offset - w->lo, span));
     int shift = 0;
     while (span >> shift > INT64_C(1) << 40)
         shift++;
@@ -458,9 +552,9 @@ typedef struct band {
     const char *colour;
 } band;
 
-static void draw(writer *w, const weir_plan *p, band b, wr_run range)
+static void draw(writer *w, band b, wr_run range)
 {
-    int64_t x = place(p, range.lo), width = wr_max(40, place(p, range.hi) - x);
+    int64_t x = place(w, range.lo), width = wr_max(40, place(w, range.hi) - x);
     long long y = TOP + b.row * BAND;
     wr_say(&w->text,
            "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
@@ -475,14 +569,14 @@ static void label(writer *w, int64_t row, const char *what, int64_t number)
 }
 
 /* The runs of a pattern, or, of very many, as many as can be told apart. */
-static void draw_pattern(writer *w, const weir_plan *p, band b, const weir_pattern *pattern)
+static void draw_pattern(writer *w, band b, const weir_pattern *pattern)
 {
     wr_cursor c;
     wr_batch run;
-    int64_t step = wr_max(1, (p->plan.hi - p->plan.lo) / MOST_RUNS), at = p->plan.lo;
+    int64_t step = wr_max(1, (w->hi - w->lo) / MOST_RUNS), at = w->lo;
     wr_cursor_init(&c, pattern);
-    for (; wr_cursor_next_run(&c, INT64_MAX, &run) && run.offset < p->plan.hi;) {
-        draw(w, p, b, (wr_run){run.offset, run.offset + run.run});
+    for (; wr_cursor_next_run(&c, INT64_MAX, &run) && run.offset < w->hi;) {
+        draw(w, b, (wr_run){run.offset, run.offset + run.run});
         at = wr_max(run.offset + run.run, at + step);
         wr_cursor_seek_offset(&c, at);
     }
@@ -490,44 +584,28 @@ static void draw_pattern(writer *w, const weir_plan *p, band b, const weir_patte
 
 static int draw_window(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
 {
+    (void)p;
     const bool odd = walk->number % 2 == 0; /* its own is one less */
     const int kind = strcmp(window->method, "sieve") ? LISTED : SIEVED;
     band b = {w->row, odd ? legend[kind].other : legend[kind].colour};
-    draw(w, p, b, (wr_run){window->lo, window->hi});
+    draw(w, b, (wr_run){window->lo, window->hi});
     return 0;
 }
 
-/* A realm and, in the row below, its windows. */
-static int draw_realm(writer *w, const weir_plan *p, int64_t i, int64_t row)
-{
-    static const visitor visit = {.window = draw_window};
-    total sum = {0};
-    weir_pattern *realm;
-    int code = wr_plan_realm(&p->plan, i, &realm);
-    if (code)
-        return code;
-    label(w, row, "realm", i);
-    draw_pattern(w, p, (band){row, legend[REALM].colour}, realm);
-    weir_pattern_free(realm);
-    label(w, row + 1, "windows", i);
-    w->row = row + 1;
-    return walk_realm(p, i, &sum, &visit, w);
-}
-
 /* A line and the offset at every power of two that makes at most nine, in its unit. */
-static void draw_scale(writer *w, const weir_plan *p, long long bottom)
+static void draw_scale(writer *w, long long bottom)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    const int64_t span = wr_max(1, p->plan.hi - p->plan.lo);
+    const int64_t span = wr_max(1, w->hi - w->lo);
     int shift = 0;
     while (span >> shift > 8)
         shift++;
     const int64_t step = INT64_C(1) << shift;
-    int64_t at = p->plan.lo / step * step;
-    at += at < p->plan.lo ? step : 0;
+    int64_t at = w->lo / step * step;
+    at += at < w->lo ? step : 0;
     wr_say(&w->text, "<text x=\"4\" y=\"26\">offset, %s</text>\n", units[shift / 10]);
-    for (; at <= p->plan.hi; at += step) {
-        const long long x = (long long)place(p, at) / 100;
+    for (; at <= w->hi; at += step) {
+        const long long x = (long long)place(w, at) / 100;
         wr_say(&w->text,
                "<path d=\"M%lld %dV%lld\" stroke=\"#ddd\"/>"
                "<text x=\"%lld\" y=\"26\" text-anchor=\"middle\">%lld</text>\n",
@@ -552,11 +630,48 @@ static void draw_legend(writer *w, bool together, long long y)
     }
 }
 
+/* Its realms and their windows from a row on, as many as there is place for; *number counts them.
+ */
+static int draw_realms(writer *w, const weir_plan *p, int64_t *row, int64_t *number)
+{
+    static const visitor visit = {.window = draw_window};
+    total sum = {0};
+    for (int64_t i = 0; i < p->plan.aggregators && *number < MOST_ROWS; i++, *row += 2) {
+        weir_pattern *realm;
+        int code = wr_plan_realm(&p->plan, i, &realm);
+        if (code)
+            return code;
+        label(w, *row, "realm", *number);
+        draw_pattern(w, (band){*row, legend[REALM].colour}, realm);
+        weir_pattern_free(realm);
+        label(w, *row + 1, "windows", (*number)++);
+        w->row = *row + 1;
+        code = walk_realm(p, i, &sum, &visit, w);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+static int draw_nodes(writer *w, const weir_plan *p, int64_t *row, int64_t *number)
+{
+    int code = 0;
+    for (int64_t i = 0; !code && i < p->in.nodes; i++) {
+        weir_plan part;
+        if (!p->nodes[i].active)
+            continue;
+        code = set_part(w, p, i, &part);
+        if (!code)
+            code = draw_realms(w, &part, row, number);
+    }
+    return code;
+}
+
 int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
 {
     writer w;
     writer_init(&w, plan, text, size);
-    int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->plan.aggregators;
+    int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->aggregators, number = 0;
     int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
     const long long bottom = TOP + (shown + 2 * realms) * BAND, height = bottom + 28;
     wr_say(&w.text,
@@ -571,14 +686,14 @@ int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
     if (realms && realms < n)
         wr_say(&w.text, "; the first %lld of %lld realms", (long long)realms, (long long)n);
     wr_say(&w.text, "</text>\n");
-    draw_scale(&w, plan, bottom);
+    draw_scale(&w, bottom);
     for (int64_t i = 0; i < shown; i++, row++) {
         label(&w, row, "rank", plan->wants[i].rank);
-        draw_pattern(&w, plan, (band){row, legend[WANTED].colour}, plan->wants[i].pattern);
+        draw_pattern(&w, (band){row, legend[WANTED].colour}, plan->wants[i].pattern);
     }
-    int code = 0;
-    for (int64_t i = 0; i < realms && !code; i++, row += 2)
-        code = draw_realm(&w, plan, i, row);
+    int code = plan->plan.per_node     ? draw_nodes(&w, plan, &row, &number)
+               : plan->plan.collective ? draw_realms(&w, plan, &row, &number)
+                                       : 0;
     wr_want_queue_release(&w.wants);
     if (code)
         return code;

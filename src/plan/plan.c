@@ -1,4 +1,4 @@
-/* Summaries, prices, and the choice between going together and going alone; ways.c has the rest. */
+/* Inputs, prices, and the choice of who goes together; ways.c has the rest. */
 #include "plan/plan.h"
 
 #include <string.h>
@@ -10,135 +10,6 @@
 
 /* What there are prices for. */
 enum { LIST, STEPS, SIEVE, KINDS };
-
-/* The outermost loop that the data [begin, end) take more than one step of. */
-static void find_steps(const weir_pattern *p, int64_t begin, int64_t end, wr_summary *out)
-{
-    const wr_node *n = wr_pattern_root(p);
-    out->step_at = p->origin;
-    while (n->kind == WR_LOOP) {
-        const wr_node *step = &p->node[n->child];
-        int64_t first = begin / step->bytes, last = (end - 1) / step->bytes;
-        if (first < last) {
-            out->stride = n->stride;
-            out->steps = last - first + 1;
-            out->step_bytes = step->bytes;
-            out->step_runs = step->runs;
-            out->step_span = out->step_hi = step->hi;
-            return;
-        }
-        out->step_at += first * n->stride;
-        begin -= first * step->bytes;
-        end -= first * step->bytes;
-        n = step;
-    }
-}
-
-void wr_summary_set(wr_summary *out, const weir_pattern *pattern, int64_t begin, int64_t end)
-{
-    memset(out, 0, sizeof *out);
-    if (begin >= end)
-        return;
-    const wr_node *root = wr_pattern_root(pattern);
-    out->bytes = end - begin;
-    out->active = out->apart = 1;
-    /* the share of the runs that the share of the data has, at least one */
-    out->runs = root->runs == 1 ? 1 : wr_max(1, out->bytes / wr_max(1, root->bytes / root->runs));
-    out->once_runs = out->runs;
-    wr_pattern_bounds_of(pattern, begin, end, &out->lo, &out->hi);
-    out->spans = out->hi - out->lo;
-    out->once_bytes = wr_min(out->bytes, out->spans);
-    find_steps(pattern, begin, end, out);
-}
-
-/* Where all are loops of one stride, what a step of them together spans. */
-static void join_steps(wr_summary *all, const wr_summary *part)
-{
-    if (all->stride != part->stride || all->stride <= 0) {
-        all->stride = 0;
-        return;
-    }
-    int64_t shift = part->step_at - all->step_at;
-    shift -= wr_div_floor(shift, all->stride) * all->stride;
-    if (shift > all->stride / 2)
-        shift -= all->stride;
-    all->steps += part->steps;
-    all->step_lo = wr_min(all->step_lo, shift);
-    all->step_hi = wr_max(all->step_hi, shift + part->step_hi);
-    all->step_span = wr_max(all->step_span, part->step_span);
-    all->step_bytes = wr_max(all->step_bytes, part->step_bytes);
-    all->step_runs = wr_max(all->step_runs, part->step_runs);
-}
-
-/* Steps of the file, however many ranks take them. */
-static int64_t steps_once(const wr_summary *w)
-{
-    return wr_min(w->steps, (w->hi - w->lo) / w->stride + 1);
-}
-
-/* What a step of all ranks together spans. */
-static int64_t step_once(const wr_summary *w)
-{
-    return wr_min(w->step_hi - w->step_lo, w->stride);
-}
-
-/* Ranks that begin at the same place of a stride want the same runs; others fill what their step
- * spans, or have as many runs as they say. */
-static void estimate_once(wr_summary *all)
-{
-    int64_t span = all->hi - all->lo, bytes;
-    all->once_bytes = wr_min(all->bytes, span);
-    all->once_runs = all->bytes < span ? all->runs : 1;
-    if (all->stride <= 0)
-        return;
-    int64_t steps = steps_once(all);
-    bool same = step_once(all) == all->step_span;
-    if (wr_mul(steps, same ? all->step_bytes : step_once(all), &bytes))
-        all->once_bytes = wr_min(all->once_bytes, bytes);
-    if (same)
-        all->once_runs = wr_min(all->runs, steps * all->step_runs);
-    else if (all->bytes / steps >= step_once(all))
-        all->once_runs = wr_min(all->runs, steps);
-}
-
-void wr_summary_add(wr_summary *all, const wr_summary *part)
-{
-    if (part->lo == part->hi)
-        return;
-    if (!all->active) {
-        *all = *part;
-        return;
-    }
-    int64_t spans;
-    all->apart = all->apart && part->apart && part->lo >= all->hi;
-    join_steps(all, part);
-    all->lo = wr_min(all->lo, part->lo);
-    all->hi = wr_max(all->hi, part->hi);
-    all->bytes += part->bytes;
-    all->runs += part->runs;
-    all->spans = wr_add(all->spans, part->spans, &spans) ? spans : INT64_MAX;
-    all->active += part->active;
-    estimate_once(all);
-}
-
-void wr_summary_add_node(wr_summary *all, const wr_summary *node)
-{
-    if (node->lo == node->hi)
-        return;
-    const wr_summary before = *all;
-    const bool first = !before.active;
-    int64_t spans;
-    *all = (wr_summary){
-        .lo = first ? node->lo : wr_min(before.lo, node->lo),
-        .hi = first ? node->hi : wr_max(before.hi, node->hi),
-        .active = before.active + node->active,
-        .bytes = before.bytes + node->bytes,
-        .runs = before.runs + node->runs,
-        .spans = wr_add(before.spans, node->spans, &spans) ? spans : INT64_MAX,
-        .once_runs = before.once_runs + node->once_runs,
-    };
-    all->once_bytes = wr_min(before.once_bytes + node->once_bytes, all->hi - all->lo);
-}
 
 void wr_plan_input_plain(wr_plan_input *in, enum wr_direction direction)
 {
@@ -183,6 +54,9 @@ void wr_plan_input_tune(wr_plan_input *in, enum wr_direction direction, const wr
     in->aggregators = t->aggregators;
     in->collective = t->collective[direction].which;
     in->exchange = t->exchange.which;
+    in->link_mib_ns = t->link ? wr_link_mib_ns(t->link) : WR_LINK_MIB_NS;
+    in->link_ns = WR_LINK_NS;
+    in->node_ns = INT64_MAX;
     in->window = t->window;
     in->buffer = t->cb_buffer_size;
 }
@@ -199,13 +73,13 @@ static uint64_t mix(uint64_t h, size_t count, const int64_t *values)
 uint64_t wr_plan_input_hash(const wr_plan_input *in)
 {
     const wr_moving *m = &in->moving;
-    const int64_t rest[] = {in->alone,      in->known,        in->atomic,  in->sole,   in->aside,
-                            in->whole,      in->frugal,       in->cold,    in->leased, in->task,
-                            in->weak,       in->owned,        in->carries, in->form,   in->asked,
-                            in->overlap,    in->may_keep,     in->room,    in->limit,  in->column,
-                            in->sieve_unit, in->sieve_buffer, in->direct,  in->map,    m->beside,
-                            m->thread,      m->multiple,      m->messages, m->handed,  m->memory,
-                            m->cached};
+    const int64_t rest[] = {in->alone,  in->known,      in->atomic,       in->sole,    in->aside,
+                            in->whole,  in->frugal,     in->cold,         in->leased,  in->task,
+                            in->weak,   in->owned,      in->carries,      in->form,    in->asked,
+                            in->local,  in->overlap,    in->may_keep,     in->room,    in->limit,
+                            in->column, in->sieve_unit, in->sieve_buffer, in->direct,  in->map,
+                            m->beside,  m->thread,      m->multiple,      m->messages, m->handed,
+                            m->memory,  m->cached};
     uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
     h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;
@@ -250,8 +124,10 @@ static int64_t write_price(const wr_plan_input *in, load what, int64_t at_once, 
     return times(what.calls, in->call_ns) + times(mib(what.bytes, mib_ns), 100) / hundredths;
 }
 
-/* The cheapest of these; when writing, what has holes must be read first. */
-static int64_t cheapest(const wr_plan_input *in, const load *loads, int64_t at_once)
+/* The cheapest of these; when writing, what has holes must be read first. So many nodes do likewise
+ * at the same time: they read side by side, and write into one file; with holes one after the
+ * other, as far as they lock each other out. */
+static int64_t cheapest(const wr_plan_input *in, const load *loads, int64_t at_once, int64_t nodes)
 {
     int64_t best = INT64_MAX;
     for (int i = 0; i < KINDS; i++) {
@@ -259,8 +135,12 @@ static int64_t cheapest(const wr_plan_input *in, const load *loads, int64_t at_o
             continue;
         bool holes = loads[i].bytes > loads[LIST].bytes;
         int64_t price = read_price(in, loads[i], at_once);
-        if (in->direction == WR_WRITE)
-            price = write_price(in, loads[i], at_once, holes) + (holes ? price : 0);
+        if (in->direction == WR_WRITE && holes)
+            price = times(price + write_price(in, loads[i], at_once, true), nodes);
+        else if (in->direction == WR_WRITE)
+            price =
+                write_price(in, (load){times(loads[i].calls, nodes), times(loads[i].bytes, nodes)},
+                            at_once * nodes, false);
         best = wr_min(best, price);
     }
     return best == INT64_MAX ? 0 : best;
@@ -285,7 +165,8 @@ static int64_t price_alone(const wr_plan_input *in)
         loads[SIEVE] = (load){w->active, w->spans};
     }
     int64_t at_once = workers(in, w->active);
-    return cheapest(in, loads, at_once) + mib(w->bytes - w->once_bytes, WR_COPY_MIB_NS) / at_once +
+    return cheapest(in, loads, at_once, 1) +
+           mib(w->bytes - w->once_bytes, WR_COPY_MIB_NS) / at_once +
            mib(w->bytes, WR_SPREAD_MIB_NS) / at_once;
 }
 
@@ -310,8 +191,9 @@ static int64_t buffered_window(const wr_plan_input *in)
     return wr_max(1, large ? window : wr_min(window, in->buffer / 2));
 }
 
-/* What aggregators do with the file, who move everything once. */
-static int64_t price_file(const wr_plan_input *in, int64_t aggregators)
+/* What aggregators do with the file, who move everything once, while as many do so on other nodes.
+ */
+static int64_t price_file(const wr_plan_input *in, int64_t aggregators, int64_t nodes)
 {
     const wr_summary *w = &in->wanted;
     int64_t span = w->hi - w->lo;
@@ -319,18 +201,31 @@ static int64_t price_file(const wr_plan_input *in, int64_t aggregators)
     load loads[KINDS] = {
         [LIST] = {w->once_runs, w->once_bytes}, [SIEVE] = {span / window_of(in, &large) + 1, span}};
     if (w->stride > 0)
-        loads[STEPS] = in_steps(w, steps_once(w), step_once(w));
-    return cheapest(in, loads, workers(in, aggregators));
+        loads[STEPS] = in_steps(w, wr_summary_steps(w), wr_summary_step(w));
+    return cheapest(in, loads, workers(in, aggregators), nodes);
+}
+
+/* What crosses between nodes: each byte once to or from every node that wants it, but for those
+ * whose aggregator is there; all links work at once. */
+static int64_t price_links(const wr_plan_input *in, int64_t rounds)
+{
+    const wr_summary *w = &in->wanted;
+    if (in->nodes == 1)
+        return 0;
+    int64_t of_node = wr_min(w->bytes, times(w->once_bytes, in->nodes)) / in->nodes;
+    return mib(of_node / in->nodes * (in->nodes - 1), in->link_mib_ns) +
+           times(times(rounds, in->nodes - 1), in->link_ns);
 }
 
 /* That, and everybody copies its part. */
-static int64_t price_together(const wr_plan_input *in, int64_t aggregators)
+static int64_t price_together(const wr_plan_input *in, int64_t aggregators, int64_t nodes)
 {
     const wr_summary *w = &in->wanted;
     int64_t copy = mib(w->bytes, WR_COPY_MIB_NS) / workers(in, w->active);
     bool large;
     int64_t rounds = w->once_bytes / window_of(in, &large) / aggregators + 1;
-    return price_file(in, aggregators) + copy + times(rounds, WR_MEETING_NS * in->ranks);
+    return price_file(in, aggregators, nodes) + copy + times(rounds, WR_MEETING_NS * in->ranks) +
+           price_links(in, rounds);
 }
 
 /* Between parties windows are cut where all know it. What must be exact is listed, so that there are
@@ -362,7 +257,7 @@ int64_t wr_plan_aggregators(const wr_plan_input *in)
     const int64_t most = seats_of(in);
     if (in->aggregators > 0)
         return wr_min(in->aggregators, most);
-    int64_t useful = wr_max(1, price_file(in, 1) / WR_AGGREGATOR_NS);
+    int64_t useful = wr_max(1, price_file(in, 1, 1) / WR_AGGREGATOR_NS);
     if (in->realms == WR_REALMS_PERSISTENT)
         useful = in->ranks;
     return wr_min(wr_min(useful, most), in->cores * in->nodes);
@@ -389,6 +284,48 @@ static enum wr_exchange choose_exchange(const wr_plan_input *in, const wr_plan *
     return in->nodes > 1 && leaders_pay(in, plan) ? WR_EXCHANGE_LEADERS : WR_EXCHANGE_P2P;
 }
 
+/* Whether nodes may go for themselves, but for what they write: nothing is tuned that concerns all
+ * of them together, and no byte has an owner. */
+static bool may_part(const wr_plan_input *in)
+{
+    const bool divided = in->realms == WR_REALMS_EVEN || in->realms == WR_REALMS_STATIC ||
+                         in->realms == WR_REALMS_CYCLIC;
+    return in->nodes > 1 && divided && seats_of(in) == in->ranks && !in->owned && !in->atomic &&
+           !in->write_behind && in->collective == WR_SWITCH_AUTO &&
+           (in->exchange == WR_EXCHANGE_AUTO || in->exchange == WR_EXCHANGE_SHM);
+}
+
+/* Nodes that write: never the same byte; and, where hosts share the file system, not among each
+ * other's either, because they would take turns at its blocks. */
+static bool may_go_per_node(const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    if (in->node_ns == INT64_MAX || !may_part(in))
+        return false;
+    return in->direction == WR_READ || !wr_summary_nodes_mix(w) ||
+           (in->local && !wr_summary_nodes_meet(w));
+}
+
+static void narrow(wr_plan_input *in, const wr_summary *node, int64_t node_ranks)
+{
+    if (in->aggregators > 0)
+        in->aggregators = wr_max(1, in->aggregators / in->nodes);
+    in->ranks = in->seats = node_ranks;
+    in->nodes = in->shared = 1;
+    in->wanted = *node;
+}
+
+int64_t wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int64_t node_ranks)
+{
+    wr_plan_input own = *in;
+    if (!may_part(in))
+        return INT64_MAX;
+    if (!node->active)
+        return 0;
+    narrow(&own, node, node_ranks);
+    return price_together(&own, wr_plan_aggregators(&own), in->nodes);
+}
+
 /* In atomic mode what does not block goes alone: a lock for all would be held while the programs of
  * those who are waited for are elsewhere. */
 static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
@@ -405,7 +342,13 @@ static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
         return WR_NOTHING_WANTED;
     if (in->write_behind)
         return WR_WRITTEN_BEHIND;
-    if (in->direction == WR_WRITE && !in->wanted.apart)
+    const bool together = in->direction == WR_WRITE && !in->wanted.apart;
+    int64_t price = plan->price_together;
+    if (!together)
+        price = wr_min(price, plan->price_alone);
+    if (may_go_per_node(in) && in->node_ns < price)
+        return WR_CHEAPER_PER_NODE;
+    if (together)
         return WR_MAY_OVERLAP;
     return plan->price_together < plan->price_alone ? WR_CHEAPER_TOGETHER : WR_CHEAPER_ALONE;
 }
@@ -422,6 +365,7 @@ static const struct {
     [WR_MAY_OVERLAP] = {true, "writes are not known to be apart"},
     [WR_CHEAPER_TOGETHER] = {true, "cheaper together"},
     [WR_CHEAPER_ALONE] = {false, "cheaper alone"},
+    [WR_CHEAPER_PER_NODE] = {true, "cheaper per node"},
     [WR_ONE_RANK] = {false, "an access of one rank"},
     [WR_ATOMIC_BESIDE] = {false, "atomic mode, and not blocking"},
     [WR_NO_MEMORY] = {false, "no shared memory, and no messages"},
@@ -439,34 +383,60 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
-/* Exchanges in which all take part: entry and exit; between nodes three numbers of reductions more
- * at entry and two at exit; cuts; and, in atomic mode, leave to go on. */
+/* Exchanges in which all take part: entry and exit; between nodes three more at entry and two at
+ * exit; cuts; and, in atomic mode, leave to go on. */
 static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 {
-    const int64_t between = in->nodes > 1 ? 4 + !in->known : 0;
+    const int64_t between = in->nodes > 1 ? 5 : 0;
     return 2 + between + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
+}
+
+/* Cuts realms, for aggregators on the seats of the input. */
+static int cut_realms(const wr_plan_input *in, wr_plan *out)
+{
+    out->lo = in->wanted.lo;
+    out->hi = in->wanted.hi;
+    out->aggregators = wr_plan_aggregators(in);
+    int code = wr_realm_rules[in->realms].cut(in, out);
+    out->seats = out->aggregators <= seats_of(in) ? seats_of(in) : in->ranks;
+    return code;
+}
+
+/* Through the memory of a node, whatever reaches others. */
+static void go_per_node(const wr_plan_input *in, wr_plan *out)
+{
+    wr_plan_input own = *in;
+    own.shared = 1;
+    out->per_node = true;
+    out->exchange = WR_EXCHANGE_SHM;
+    out->window = buffered_window(&own);
+}
+
+int wr_plan_for_node(const wr_summary *node, int64_t node_ranks, wr_plan_input *in, wr_plan *plan)
+{
+    narrow(in, node, node_ranks);
+    plan->handed = plan->handed && node->active;
+    wr_ways_limit(in, plan);
+    return cut_realms(in, plan);
 }
 
 static int build_together(const wr_plan_input *in, wr_plan *out)
 {
-    const wr_realm_rule *rule = &wr_realm_rules[in->realms];
     memset(out, 0, sizeof *out);
-    out->lo = in->wanted.lo;
-    out->hi = in->wanted.hi;
     out->realms = in->realms;
     out->cut = in->cut;
     out->given = in->given;
     out->window = buffered_window(in);
-    out->aggregators = wr_plan_aggregators(in);
-    int code = rule->cut(in, out);
+    int code = cut_realms(in, out);
     if (code)
         return code;
-    out->seats = out->aggregators <= seats_of(in) ? seats_of(in) : in->ranks;
-    out->price_together = price_together(in, out->aggregators);
+    out->price_together = price_together(in, out->aggregators, 1);
     out->price_alone = price_alone(in);
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
     out->exchange = choose_exchange(in, out);
+    if (out->reason == WR_CHEAPER_PER_NODE)
+        go_per_node(in, out);
     out->cell = choose_cell(in, out);
     out->by_rank = in->mixed && in->direction == WR_WRITE && !in->wanted.apart;
     out->most = most_of_realm(in, out);
@@ -490,7 +460,7 @@ void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute)
     plan->cell = choose_cell(in, plan);
     if (mute) {
         plan->reason = WR_NO_MEMORY;
-        plan->collective = 0;
+        plan->collective = plan->per_node = 0;
         plan->in_turn = in->direction == WR_WRITE && !in->wanted.apart;
     }
     wr_ways_together(in, plan);
@@ -505,5 +475,5 @@ bool wr_plan_list_is_cheaper(const wr_plan_input *in)
     int64_t list = read_price(in, (load){w->runs, w->bytes}, 1) + mib(w->bytes, WR_SPREAD_MIB_NS);
     load loads[KINDS] = {
         [STEPS] = in_steps(w, w->steps, w->step_span), [SIEVE] = {1, w->hi - w->lo}};
-    return list <= cheapest(in, loads, 1) + mib(w->bytes, WR_COPY_MIB_NS);
+    return list <= cheapest(in, loads, 1, 1) + mib(w->bytes, WR_COPY_MIB_NS);
 }

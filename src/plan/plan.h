@@ -33,7 +33,28 @@ typedef struct wr_summary {
     int64_t step_bytes, step_runs;     /* of one rank, the most */
     int64_t step_span;                 /* of one rank, the longest, and of all: */
     int64_t step_lo, step_hi, step_at; /* from step_at, where the first rank's loop starts, on */
+    int64_t loose; /* of several nodes that want something: bits of what is not so */
 } wr_summary;
+
+/* What nodes may lack, in the order of their numbers. */
+enum {
+    WR_NOT_ASCENDING = 1,  /* the bounds of each begin at or after the end of those before, */
+    WR_NOT_DESCENDING = 2, /* or end at or before their start; */
+    WR_STEPS_MEET = 4,     /* what it wants of a stride comes after what those before want, */
+    WR_STEPS_DIFFER = 8,   /* or is in the same place */
+};
+
+/* Whether one node may have bytes within the bounds of another. */
+static inline bool wr_summary_nodes_mix(const wr_summary *w)
+{
+    return w->loose & WR_NOT_ASCENDING && w->loose & WR_NOT_DESCENDING;
+}
+
+/* Whether two nodes may want the same byte. */
+static inline bool wr_summary_nodes_meet(const wr_summary *w)
+{
+    return wr_summary_nodes_mix(w) && w->loose & WR_STEPS_MEET;
+}
 
 /* Of one request; `begin` and `end` are data positions of the pattern. */
 void wr_summary_set(wr_summary *out, const weir_pattern *pattern, int64_t begin, int64_t end);
@@ -49,9 +70,16 @@ static inline wr_summary wr_summary_of(const weir_pattern *pattern, int64_t begi
  * given, which is enough where ranks own ascending parts of a file. */
 void wr_summary_add(wr_summary *all, const wr_summary *part);
 
-/* Adds that of a node to that of others: only sums and bounds, which one reduction over all nodes
- * gives; what ranks of different nodes have in common is not known. */
-void wr_summary_add_node(wr_summary *all, const wr_summary *node);
+/* Adds that of the next nodes to that of the nodes before; start with {0}. Any grouping of adjacent
+ * nodes gives the same, so that nodes can be joined in rounds. What is counted once is only added
+ * up, until the last node is there and wr_summary_end_nodes estimates it. */
+void wr_summary_add_node(wr_summary *all, const wr_summary *next);
+void wr_summary_end_nodes(wr_summary *all);
+
+/* Steps of the file, however many ranks take them, and what a step of all ranks together spans;
+ * where there is a stride. */
+int64_t wr_summary_steps(const wr_summary *w);
+int64_t wr_summary_step(const wr_summary *w);
 
 enum { WR_CUTS = 64 };
 
@@ -104,6 +132,8 @@ typedef struct wr_plan_input {
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
+    int64_t link_mib_ns, link_ns; /* of the network between nodes: a MiB, and a message */
+    int64_t node_ns; /* if every node goes for itself, for the dearest; INT64_MAX: one cannot */
     int64_t custom, custom_hash; /* realms given by the caller, how many and which */
     /* realms and windows depend on what follows by the plan's window only */
     bool alone;  /* one rank for itself, without the others */
@@ -112,6 +142,7 @@ typedef struct wr_plan_input {
     bool sole;   /* nobody else has the file open */
     bool weak;   /* hosts may see old data: nobody reads to write back, so nobody locks for that, */
     bool carries; /* unless a host may write old bytes around what it has not locked */
+    bool local;   /* the file system is this machine's: what nodes write does not disturb others */
     bool owned;   /* and so all that is accessed together is by those who have it for good */
     bool aside;   /* some rank would leave the storage to its thread */
     bool whole;   /* an array is read, whose file seldom shrinks meanwhile */
@@ -160,6 +191,7 @@ enum wr_reason {
     WR_WRITTEN_BEHIND,
     WR_CHEAPER_TOGETHER,
     WR_CHEAPER_ALONE,
+    WR_CHEAPER_PER_NODE,
     WR_ONE_RANK,
     WR_ATOMIC_BESIDE,
     WR_NO_MEMORY
@@ -203,6 +235,7 @@ enum { WR_TRIES = 3, WR_SLOTS = 256, WR_DIRECT_WINDOWS = 3, WR_DIRECT_WINDOW = 4
 /* Equal on all ranks but for what is each rank's own. */
 typedef struct wr_plan {
     bool collective; /* through aggregators; otherwise every rank for itself */
+    bool per_node;   /* through those of its own node: every node for itself */
     bool scattered;  /* other realms lie between the parts of one */
     bool fits;       /* all of a realm is in flight at once: nobody has to come back */
     bool aside;      /* on ranks that have a progress thread the storage is left to it */
@@ -219,7 +252,7 @@ typedef struct wr_plan {
                           * realm, so that all know them; 0: as their wants are */
     bool by_rank;        /* what ranks of different parties write must be written in their order */
     int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
-    int64_t price_together, price_alone; /* nanoseconds, for the slowest rank */
+    int64_t price_together, price_alone; /* nanoseconds, for the slowest rank; in->node_ns too */
     enum wr_way way[WR_TRIES];           /* in the order they are tried, up to NONE, */
     enum wr_hold hold[WR_TRIES];         /* what is locked for each of these, */
     enum wr_hold hold_all; /* and for the access as a whole: by rank 0, if ranks go together */
@@ -261,6 +294,13 @@ typedef struct wr_realm_rule {
 extern const wr_realm_rule wr_realm_rules[];
 
 int wr_plan_build(const wr_plan_input *in, wr_plan *out);
+
+/* What it would cost a node, whose ranks want that, to go for itself, while all nodes do; the input
+ * is that of all but for what is wanted. INT64_MAX: nodes may not. */
+int64_t wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int64_t node_ranks);
+
+/* Where nodes go for themselves: the input and the plan of all become those of one node. */
+int wr_plan_for_node(const wr_summary *node, int64_t node_ranks, wr_plan_input *in, wr_plan *plan);
 
 /* Of one rank for itself, whose request is its realm: the same without a code, as nothing can be
  * wrong with it. */

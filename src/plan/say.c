@@ -76,8 +76,12 @@ void wr_say_input(wr_text *t, const wr_plan_input *in)
     if (in->disks && !in->alone)
         wr_say(t, "  striped: %lld disks, %lld bytes at a time\n", (long long)in->disks,
                (long long)in->stripe);
-    wr_say(t, "  costs: %lld ns a call, %lld ns a MiB\n", (long long)in->call_ns,
+    wr_say(t, "  costs: %lld ns a call, %lld ns a MiB", (long long)in->call_ns,
            (long long)in->mib_ns);
+    if (in->nodes > 1 && !in->alone)
+        wr_say(t, "; between nodes %lld ns a message, %lld ns a MiB", (long long)in->link_ns,
+               (long long)in->link_mib_ns);
+    wr_say(t, "\n");
 }
 
 /* What is tried first, and what then; left out if it is the same. */
@@ -119,11 +123,14 @@ void wr_say_ways(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
 
 void wr_say_plan(wr_text *t, const wr_plan_input *in, const wr_plan *plan)
 {
-    wr_say(t, "plan: %s%s, because: %s", plan->collective ? "together" : "alone",
-           plan->in_turn ? ", one after the other" : "", wr_plan_reason(plan));
+    const char *how = plan->per_node ? "per node" : plan->collective ? "together" : "alone";
+    wr_say(t, "plan: %s%s, because: %s", how, plan->in_turn ? ", one after the other" : "",
+           wr_plan_reason(plan));
     if (!in->alone)
         wr_say(t, "; together about %lld us, alone about %lld us",
                (long long)plan->price_together / 1000, (long long)plan->price_alone / 1000);
+    if (!in->alone && in->node_ns != INT64_MAX)
+        wr_say(t, ", per node about %lld us", (long long)in->node_ns / 1000);
     wr_say(t, "\n");
     if (plan->collective) {
         wr_say(t, "exchange: ");

@@ -194,7 +194,7 @@ static void choose_slots(const wr_plan_input *in, wr_plan *plan)
     }
 }
 
-static void limit_window(const wr_plan_input *in, wr_plan *plan)
+void wr_ways_limit(const wr_plan_input *in, wr_plan *plan)
 {
     if (in->limit > 0)
         plan->window = wr_min(plan->window, in->limit);
@@ -215,7 +215,7 @@ void wr_ways_together(const wr_plan_input *in, wr_plan *plan)
     const bool locks =
         in->direction == WR_WRITE && !in->sole && !in->atomic && !is_plain(in) && !in->write_behind;
     if (!plan->cell)
-        limit_window(in, plan);
+        wr_ways_limit(in, plan);
     plan->aside = goes_aside(in, plan);
     plan->mover = wr_moving_mover(&in->moving);
     plan->left = plan->aside && in->moving.thread;
@@ -236,7 +236,7 @@ void wr_plan_shrink(wr_plan_input *in, wr_plan *plan)
     } else {
         const int64_t smaller = wr_max(WR_SMALLEST_WINDOW, plan->window / 4);
         in->limit = plan->window > WR_SMALLEST_WINDOW ? smaller : -1;
-        limit_window(in, plan);
+        wr_ways_limit(in, plan);
     }
     plan->slots = 2;
     plan->handed = is_handed(in, plan);

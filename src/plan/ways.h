@@ -8,6 +8,9 @@
 /* The rest of a plan whose realms, prices and exchange are known. */
 void wr_ways_together(const wr_plan_input *in, wr_plan *plan);
 
+/* Windows are no larger than there is shared memory for. */
+void wr_ways_limit(const wr_plan_input *in, wr_plan *plan);
+
 /* Whether a rank that reads alone pays less for exactly what it wants than for more. */
 bool wr_plan_list_is_cheaper(const wr_plan_input *in);
 

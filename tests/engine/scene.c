@@ -29,6 +29,35 @@ static modelled random_where(rng *r, bool write)
     return moved;
 }
 
+/* Ranks side by side in one stride, or one after the other, up or down, with holes or without, and
+ * now and then into each other: where nodes can tell that they are apart, and where they cannot.
+ * The same numbers for all ranks. */
+static modelled regular_where(rng r, int rank, int ranks)
+{
+    modelled m = {0};
+    const bool beside = rng_chance(&r, 60), down = rng_chance(&r, 30);
+    const int64_t run = rng_within(&r, 1, 40), count = rng_within(&r, 1, 12);
+    const int64_t gap = rng_chance(&r, 50) ? rng_within(&r, 0, 20) : 0;
+    const int64_t own = rng_chance(&r, 25) ? rng_within(&r, 1, run) : run + gap;
+    const int64_t stride = beside ? ranks * own + rng_within(&r, run, 90) : run + gap;
+    const int64_t next = beside ? own : (count - 1) * stride + own;
+    int64_t at = rng_within(&r, 0, 300) + next * (down ? ranks - 1 - rank : rank);
+    const bool wraps = beside && rng_chance(&r, 30); /* the last ones are a stride lower */
+    if (wraps && rank >= ranks / 2)
+        at += (ranks - 1) / 2 * stride;
+    uint64_t idle = rng_next(&r);
+    m.bytes = idle % 3 == 0 && idle >> (8 + rank) & 1 ? 0 : run * count;
+    m.offset = malloc((size_t)(m.bytes + 1) * sizeof *m.offset);
+    CHECK(m.offset);
+    if (m.bytes)
+        CHECK(!weir_pattern_strided(at, count, run, stride, &m.pattern));
+    else
+        CHECK(!weir_pattern_contiguous(0, 0, &m.pattern));
+    for (int64_t i = 0; i < m.bytes; i++)
+        m.offset[i] = at + i / run * stride + i % run;
+    return m;
+}
+
 /* Memory of as many bytes: contiguous, in regular pieces, or in pieces of all sizes out of order.
  * */
 static void random_memory(rng *r, part *p)
@@ -92,6 +121,37 @@ static void model_call(scene *s, call *c)
     }
 }
 
+static bool cheap_nodes; /* they go for themselves wherever they may */
+
+int64_t __real_wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int64_t ranks);
+int64_t __wrap_wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int64_t ranks);
+
+/* Scenes are so small that nothing but the network would ever make that pay. */
+int64_t __wrap_wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int64_t ranks)
+{
+    const int64_t price = __real_wr_plan_node_price(in, node, ranks);
+    return cheap_nodes && price != INT64_MAX ? -1 : price;
+}
+
+/* What lets nodes go for themselves, and makes them want to. */
+static void let_nodes_part(rng *r, scene *s)
+{
+    static const char *const realms[] = {"even", "static", "cyclic"};
+    snprintf(s->hints, sizeof s->hints,
+             "storage=%s;realms=%s;collective=auto;window=%lld;aggregators=%lld;realm_block=%lld;"
+             "exchange=%s;link=%d;overlap_memory=%lld;regions_kept=%d",
+             s->storage, realms[rng_within(r, 0, 2)],
+             (long long)(rng_chance(r, 15) ? rng_within(r, 1, 3) : rng_within(r, 4, 20000)),
+             (long long)(rng_chance(r, 50) ? rng_within(r, 0, 10) : 0),
+             (long long)(rng_chance(r, 60) ? rng_within(r, 1, 900) : 0),
+             rng_chance(r, 50) ? "auto" : "shm", rng_chance(r, 80) ? 1 : 0,
+             (long long)(rng_chance(r, 50) ? rng_within(r, 0, 40000) : 1 << 26),
+             rng_chance(r, 30) ? 0 : 4);
+    s->tunables.ranks_per_node = rng_within(r, 1, 3) * (rng_chance(r, 25) ? -1 : 1);
+    s->behind = false;
+    cheap_nodes = rng_chance(r, 70);
+}
+
 static void random_hints(rng *r, scene *s)
 {
     static const char *const realms[] = {"even",       "static",   "cyclic",
@@ -128,6 +188,9 @@ static void random_hints(rng *r, scene *s)
     wr_tunables_init(&s->tunables);
     s->tunables.ranks_per_node = rng_chance(r, 50) ? rng_within(r, -3, 4) : 0;
     s->short_of = rng_chance(r, 50) ? 0 : rng_within(r, 1, 100);
+    cheap_nodes = false;
+    if (rng_chance(r, 25))
+        let_nodes_part(r, s);
 }
 
 void scene_make(rng *r, scene *s)
@@ -149,11 +212,13 @@ void scene_make(rng *r, scene *s)
         c->lingers = c->form == WR_NONBLOCKING && c->together && rng_chance(r, 50);
         c->chores = rng_chance(r, 70) ? 0 : rng_within(r, 1, 300);
         rng places = {c->places};
+        const bool regular = c->together && rng_chance(&places, 50);
         for (int k = 0; k < s->ranks; k++) {
             part *p = &c->part[k];
             /* alone, the order of ranks is not defined: only one of them writes */
             bool silent = c->write && !c->together && k > 0;
-            p->where = random_where(&places, c->write);
+            p->where =
+                regular ? regular_where(places, k, s->ranks) : random_where(&places, c->write);
             while (silent && p->where.bytes) {
                 modelled_free(&p->where);
                 p->where = random_where(&places, c->write);

@@ -116,10 +116,10 @@ typedef struct together {
     wr_summary wanted;
 } together;
 
-static together gather(const scene *s, const call *c)
+static together gather(const call *c, int from, int to)
 {
     together all = {0};
-    for (int i = 0; i < s->ranks; i++) {
+    for (int i = from; i < to; i++) {
         const modelled *m = &c->part[i].where;
         wr_summary one = wr_summary_of(m->pattern, 0, m->bytes);
         wr_summary_add(&all.wanted, &one);
@@ -165,12 +165,44 @@ static void check_input(const wr_plan_input *in, const wr_summary *wanted)
     CHECK(got->bytes == wanted->bytes && got->runs == wanted->runs);
 }
 
-static int64_t parts_checked;
+static int64_t parts_checked, nodes_checked;
+
+/* The parts of aggregators, whose ranks are those from `base` on. */
+static void check_parts(const together *all, const record *r, int base, int number,
+                        bool *aggregates)
+{
+    static text wanted;
+    for (int64_t i = 0; i < r->plan.aggregators; i++) {
+        int64_t rank = base + wr_plan_seat(&r->plan, i);
+        const text *told = &records[rank].call[number].part;
+        work_out(all, r, i, &wanted);
+        CHECK_EQUAL(told->length, wanted.length);
+        CHECK(!memcmp(told->bytes, wanted.bytes, (size_t)wanted.length));
+        aggregates[rank] = true;
+        parts_checked++;
+    }
+}
+
+/* Where nodes go for themselves each has its own. */
+static void check_nodes(const scene *s, const call *c, int number, bool *aggregates)
+{
+    const int each = (int)s->tunables.ranks_per_node;
+    for (int from = 0; from < s->ranks; from += each) {
+        const int to = from + each < s->ranks ? from + each : s->ranks;
+        together node = gather(c, from, to);
+        static record part;
+        part = records[0].call[number];
+        if (!node.count)
+            continue;
+        CHECK(!wr_plan_for_node(&node.wanted, to - from, &part.in, &part.plan));
+        check_parts(&node, &part, from, number, aggregates);
+        nodes_checked++;
+    }
+}
 
 static void check_call(const scene *s, const call *c, int number)
 {
-    static text wanted;
-    together all = gather(s, c);
+    together all = gather(c, 0, s->ranks);
     const record *first = &records[0].call[number];
     check_input(&first->in, &all.wanted);
     bool aggregates[MOST_RANKS] = {0};
@@ -181,15 +213,10 @@ static void check_call(const scene *s, const call *c, int number)
         CHECK(!memcmp(r->cut, first->cut, sizeof r->cut));
     }
     bool used = first->plan.collective && all.count && first->plan.seats == s->ranks;
-    for (int64_t i = 0; used && i < first->plan.aggregators; i++) {
-        int64_t rank = wr_plan_seat(&first->plan, i);
-        const text *told = &records[rank].call[number].part;
-        work_out(&all, first, i, &wanted);
-        CHECK_EQUAL(told->length, wanted.length);
-        CHECK(!memcmp(told->bytes, wanted.bytes, (size_t)wanted.length));
-        aggregates[rank] = true;
-        parts_checked++;
-    }
+    if (used && first->plan.per_node)
+        check_nodes(s, c, number, aggregates);
+    else if (used)
+        check_parts(&all, first, 0, number, aggregates);
     for (int i = 0; used && i < s->ranks; i++)
         CHECK(aggregates[i] || records[i].call[number].part.length == 0);
 }
@@ -232,7 +259,7 @@ int main(void)
             scene_check_rank(s, k);
         wr_mem_unlink(s->path);
     }
-    CHECK(parts_checked > cases);
+    CHECK(parts_checked > cases && nodes_checked > 0);
     free(s);
     return 0;
 }

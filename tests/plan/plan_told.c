@@ -38,10 +38,11 @@ static void accept(scene *s)
 static void check_counts(void)
 {
     static const char *const seen[] = {
-        "way list",      "way sieve",    "way rounds",    "way kept",          "way none",
-        "exchange shm",  "exchange p2p", "exchange none", "exchange alltoall", "exchange leaders",
-        "locks nothing", "locks shared", "locks modify",  "locks exclusive",   "locks lease",
-        "by thread",     "by caller",    "handed yes",    "aside yes",         "owned yes"};
+        "way list",      "way sieve",     "way rounds",    "way kept",          "way none",
+        "exchange shm",  "exchange p2p",  "exchange none", "exchange alltoall", "exchange leaders",
+        "locks nothing", "locks shared",  "locks modify",  "locks exclusive",   "locks lease",
+        "by thread",     "by caller",     "handed yes",    "aside yes",         "owned yes",
+        "per node read", "per node write"};
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         if (!told_count(seen[i]))
             fprintf(stderr, "nothing was done with: %s\n", seen[i]);

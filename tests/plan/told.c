@@ -23,7 +23,7 @@ typedef struct told_key {
 /* A plan as it was told. */
 typedef struct told_plan {
     told_key key;
-    bool together, owned;
+    bool together, per_node, owned;
     char exchange[NAME], way[TRIES][NAME], hold[TRIES][NAME], mover[NAME];
     int ways, holds;
     bool write, left, handed;
@@ -126,7 +126,8 @@ static void parse_plan_line(told_plan *p, const char *text)
     if (begins(text, "  write, "))
         p->write = true;
     else if (begins(text, "plan: ")) {
-        p->together = begins(text, "plan: together");
+        p->per_node = begins(text, "plan: per node");
+        p->together = p->per_node || begins(text, "plan: together");
         p->owned = strstr(text, ", because: the file system is weak");
     } else if (begins(text, "exchange: "))
         snprintf(p->exchange, NAME, "%s", text + strlen("exchange: "));
@@ -221,13 +222,16 @@ static void check_together(const told_plan *p, const told_plan *own, const told_
 {
     const bool rounds = p->together && strcmp(p->way[0], "none") != 0;
     CHECK(d->windows ? rounds && !strcmp(d->way, p->way[0]) : !strcmp(d->way, "none"));
-    CHECK(!strcmp(d->exchange, rounds ? p->exchange : "none"));
+    const bool none =
+        !strcmp(d->exchange, "none"); /* on a node that wants nothing or lacks memory */
+    CHECK(!strcmp(d->exchange, rounds ? p->exchange : "none") ||
+          (p->per_node && none && !d->windows));
     CHECK(locks_agree(p, d, rounds ? p->hold[0] : "nothing"));
     if (p->owned) /* others have other bytes */
         CHECK(p->together && (begins(p->hold[0], "all,") || !strcmp(p->hold[0], "nothing")));
     CHECK(d->flight <= p->slots || !d->windows);
     /* what is read is asked for as soon as there is room */
-    if (!strcmp(d->exchange, "shm") && !p->write && d->windows)
+    if (!strcmp(d->exchange, "shm") && !p->write && d->windows && !p->per_node)
         CHECK_EQUAL(d->flight, d->windows < p->slots ? d->windows : p->slots);
     CHECK(own->left && d->windows && strcmp(d->way, "kept") != 0 ? d->aside >= d->windows
                                                                  : d->aside == 0);
@@ -256,6 +260,8 @@ static void check_did(const told_plan *p, const told_plan *own, const told_did *
     else
         check_alone(p, d);
     count("owned", p->owned ? "yes" : "no");
+    if (p->per_node && d->windows)
+        count("per node", p->write ? "write" : "read");
     count("way", d->way);
     count("exchange", d->exchange);
     count("locks", d->locks);
