@@ -149,23 +149,21 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     price_nodes(p);
 }
 
-/* Of a plan per node the part of one, which borrows from it, and which is written about next. */
-static int set_part(writer *w, const weir_plan *p, int64_t node, weir_plan *out)
+/* Of a plan per node the part of one, whose wants are the first of those from `from` on, and which
+ * is written about next; it borrows all. */
+static int set_part(writer *w, const weir_plan *p, int64_t node, int64_t from, weir_plan *out)
 {
-    int64_t from = 0, to;
+    const int64_t end = node * node_ranks(&p->request) + ranks_of(p, node);
+    int64_t to = from;
+    while (to < p->wants_count && p->wants[to].rank < end)
+        to++;
     *out = *p;
     out->first_rank = node * node_ranks(&p->request);
-    while (from < p->wants_count && p->wants[from].rank < out->first_rank)
-        from++;
-    for (to = from; to < p->wants_count; to++)
-        if (p->wants[to].rank >= out->first_rank + ranks_of(p, node))
-            break;
     out->wants = p->wants + from;
     out->wants_count = to - from;
     wr_want_queue_release(&w->wants);
     wr_want_queue_init(&w->wants, out->wants_count, out->wants, INT64_MAX);
     int code = wr_plan_for_node(&p->nodes[node], ranks_of(p, node), &out->in, &out->plan);
-    out->aggregators = out->plan.aggregators;
     return code;
 }
 
@@ -394,7 +392,7 @@ static int say_realms(writer *w, const weir_plan *p, total *sum)
 static int say_nodes(writer *w, const weir_plan *p, total *sum)
 {
     int code = 0;
-    for (int64_t i = 0; !code && i < p->in.nodes; i++) {
+    for (int64_t i = 0, from = 0; !code && i < p->in.nodes; i++) {
         const wr_summary *wanted = &p->nodes[i];
         weir_plan part;
         if (!wanted->active)
@@ -403,9 +401,10 @@ static int say_nodes(writer *w, const weir_plan *p, total *sum)
                "node %lld: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)\n",
                (long long)i, (long long)wanted->bytes, (long long)wanted->runs,
                (long long)wanted->active, (long long)wanted->lo, (long long)wanted->hi);
-        code = set_part(w, p, i, &part);
+        code = set_part(w, p, i, from, &part);
         if (!code)
             code = say_realms(w, &part, sum);
+        from += part.wants_count;
     }
     return code;
 }
@@ -656,13 +655,14 @@ static int draw_realms(writer *w, const weir_plan *p, int64_t *row, int64_t *num
 static int draw_nodes(writer *w, const weir_plan *p, int64_t *row, int64_t *number)
 {
     int code = 0;
-    for (int64_t i = 0; !code && i < p->in.nodes; i++) {
+    for (int64_t i = 0, from = 0; !code && i < p->in.nodes && *number < MOST_ROWS; i++) {
         weir_plan part;
         if (!p->nodes[i].active)
             continue;
-        code = set_part(w, p, i, &part);
+        code = set_part(w, p, i, from, &part);
         if (!code)
             code = draw_realms(w, &part, row, number);
+        from += part.wants_count;
     }
     return code;
 }

@@ -47,6 +47,13 @@ says 'moved by: the caller$' --section '1:16:1, 1:1:1' --alone --form nonblockin
 says 'moved by: callers$' --section "$columns" --form nonblocking --hints progress=poll
 says 'moved by: callers, storage left to the thread' --section '1:4096:1, 1+256p:256+256p:1' --form split --op write --hints 'overlap=io;collective=always'
 says 'plan: alone, because: an access of one rank$' --section "$columns" --alone
+same='400:800:1, 400:800:1'
+says 'plan: per node, because: cheaper per node; together' --section "$same" --ranks-per-node 4 --svg "$work/n.svg"
+says 'node 3: 2572816 bytes' --section "$same" --ranks-per-node 4
+says 'realm 0 of rank 12: ' --section "$same" --ranks-per-node 4
+says '  costs: .*between nodes 20000 ns a message, 10485760 ns a MiB' --section "$same" --ranks-per-node 4 --hints link=100
+says 'plan: together, because: collective=always' --section "$same" --ranks-per-node 4 --hints collective=always
+grep -q 'realm 15' "$work/n.svg" || fail "realms of nodes in the picture"
 plan --section "$columns" --alone | grep -q '^exchange' && fail "alone, with an exchange"
 
 refuses() {

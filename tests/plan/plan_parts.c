@@ -190,12 +190,12 @@ static void check_nodes(const scene *s, const call *c, int number, bool *aggrega
     for (int from = 0; from < s->ranks; from += each) {
         const int to = from + each < s->ranks ? from + each : s->ranks;
         together node = gather(c, from, to);
-        static record part;
-        part = records[0].call[number];
+        static record mine;
+        mine = records[0].call[number];
         if (!node.count)
             continue;
-        CHECK(!wr_plan_for_node(&node.wanted, to - from, &part.in, &part.plan));
-        check_parts(&node, &part, from, number, aggregates);
+        CHECK(!wr_plan_for_node(&node.wanted, to - from, &mine.in, &mine.plan));
+        check_parts(&node, &mine, from, number, aggregates);
         nodes_checked++;
     }
 }
