@@ -59,6 +59,9 @@ enum {
     WR_MAPPED_RUN = 256 << 10,     /* longer runs are copied by the system as fast as by us */
     WR_CELL_BYTES = 64 << 20,      /* between parties: larger windows are cut */
     WR_SMALLEST_WINDOW = 64 << 10, /* that windows are cut to where memory is short */
+    WR_DESCRIBED_BYTES = 256 << 10, /* of all ranks' descriptions together: telling them to every
+                                       node takes a few hundred microseconds of a slow network, as
+                                       long as asking aggregators does */
     WR_BACKGROUND_PIECE = 4 << 20, /* in the background: most in one run, which the storage copies
                                        at once where it can, as waking its threads would disturb
                                        those who compute more; */

@@ -184,6 +184,7 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;
     in->file_size = all->file_size;
     in->known = a->known != NULL;
+    in->described = c->described || (in->nodes == 1 && !c->group->channel.apart);
     in->room = all->room;
     in->aside = all->aside;
     if (c->access) {

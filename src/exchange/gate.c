@@ -19,7 +19,7 @@ static enum wr_direction direction_of(const wr_gate *g)
 /* The next window of an aggregator in which the party takes part. */
 static void advance(wr_stream *s)
 {
-    if (wr_windows_cell(&s->walk, &s->window))
+    if (wr_windows_cell(&s->walk, &s->window) == 1)
         s->number = wr_windows_number(&s->walk, s->window.lo);
     else
         s->number = INT64_MAX;
@@ -34,12 +34,16 @@ static int open_stream(wr_gate *g, const wr_wants *wants, int64_t i)
     if (code)
         return code;
     wr_windows_init(&s->walk, c->in, c->plan, s->realm, wants->count, wants->list);
-    advance(s);
-    if (s->number == INT64_MAX)
-        weir_pattern_free(s->realm);
-    else
+    code = wr_windows_prepare(&s->walk);
+    if (!code)
+        advance(s);
+    if (!code && s->number < INT64_MAX) {
         g->streams++;
-    return 0;
+        return 0;
+    }
+    wr_windows_release(&s->walk);
+    weir_pattern_free(s->realm);
+    return code;
 }
 
 int wr_gate_build(wr_gate *g, wr_rings *rings, const wr_wants *wants, wr_arena *memory)

@@ -145,6 +145,7 @@ void wr_group_end_regions(wr_group *group)
 {
     wr_region_cache_leave(&group->handle.world->process->regions, &group->kept);
     wr_group_close_regions(group);
+    wr_descriptions_release(&group->descriptions);
 }
 
 void wr_group_close_regions(wr_group *group)

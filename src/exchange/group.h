@@ -4,6 +4,7 @@
 #define WR_EXCHANGE_GROUP_H
 
 #include "access/handle.h"
+#include "exchange/descriptions.h"
 #include "exchange/node_windows.h"
 #include "runtime/operation.h"
 
@@ -19,6 +20,7 @@ typedef struct wr_group {
     wr_node_windows node_windows; /* opened by the first collective call */
     wr_region requests;           /* patterns that do not fit a mailbox, during a call */
     wr_cached_regions kept;       /* both of these, between calls */
+    wr_descriptions descriptions; /* of what all ranks want, of several nodes */
     int64_t in_flight;            /* bytes of the node windows that count as memory for overlap */
     wr_window_cache window_cache[2]; /* of this rank as aggregator, by direction */
     int64_t unit, align;             /* of realms */

@@ -1,52 +1,13 @@
-/* The entry and the exit of a collective call, and what aggregators read of the entries. On one
- * node entry and exit are one exchange of mailboxes each; between nodes reductions join what the
- * nodes have found. */
+/* The entry and the exit of a collective call. The ranks of a node tell each other by its mailbox;
+ * between nodes their leaders swap what their nodes have said, once at entry and once at exit, and
+ * tell the others what all said. Where the ranks of a node share no memory, each is its own leader.
+ *
+ * At entry ranks are also described to all nodes, as long as that is little (descriptions.h). */
 #include "exchange/meeting.h"
 
 #include <string.h>
 
-#include "base/arith.h"
-
-/* What a rank says at entry: with code 0 its pattern stands in `body` if it fits, otherwise the
- * details of its error do. */
-typedef struct entry {
-    uint64_t call;
-    int32_t code;
-    int32_t kind;        /* direction and form */
-    int32_t aside;       /* 1: its storage is better left to the thread */
-    int32_t dropped;     /* 1: it has let go of shared memory since the last call */
-    int32_t news;        /* 1: it has hints that all must agree on */
-    int32_t wrote_alone; /* 1: it has stored what it wrote alone since the latest sync */
-    wr_summary summary;
-    int64_t begin, end;
-    int64_t pattern_bytes;
-    int64_t file_size;
-    int64_t room;  /* memory that it may keep in flight */
-    int64_t again; /* bytes, if it wants some of them several times */
-    _Alignas(16) char body[];
-} entry;
-
-/* What it says at exit. */
-typedef struct leave {
-    int64_t stop;
-    int32_t code;
-    weir_error details;
-} leave;
-
-_Static_assert(sizeof(entry) + sizeof(weir_error) <= WR_LANE, "an entry fits a lane");
-_Static_assert(sizeof(leave) <= WR_LANE, "a leave fits a lane");
-
-enum { BODY = WR_LANE - sizeof(entry) };
-
-/* Large requests lie next to each other at multiples of this. */
-enum { REQUEST_ALIGN = 64 };
-
-static const entry *entry_of(const wr_group *group, uint32_t epoch, int local_rank)
-{
-    return (const entry *)(const void *)wr_channel_lane(&group->channel, epoch, local_rank);
-}
-
-enum { KINDS = 16 };
+#include "exchange/entry.h"
 
 static int32_t kind_of(const wr_call *c)
 {
@@ -85,15 +46,14 @@ static void say_entry(const wr_call *c, int code)
     const wr_group *group = c->group;
     const wr_access_request *a = c->a;
     const wr_transport *t = group->handle.world->transport;
-    entry *e =
-        (entry *)(void *)wr_channel_lane(&group->channel, group->channel.epoch, t->local_rank);
-    *e = (entry){.call = group->calls,
-                 .code = code,
-                 .kind = kind_of(c),
-                 .dropped = group->kept.dropped,
-                 .news = group->news,
-                 .wrote_alone = c->wrote_alone,
-                 .room = room_of(group)};
+    wr_call_entry *e = wr_call_entry_of(c, t->local_rank);
+    *e = (wr_call_entry){.call = group->calls,
+                         .code = code,
+                         .kind = kind_of(c),
+                         .dropped = group->kept.dropped,
+                         .news = group->news,
+                         .wrote_alone = c->wrote_alone,
+                         .room = room_of(group)};
     if (code) {
         weir_error details = *weir_error_last();
         details.rank = t->rank;
@@ -106,45 +66,47 @@ static void say_entry(const wr_call *c, int code)
     e->again = weir_pattern_is_disjoint(a->file) ? 0 : a->end - a->begin;
     if (!a->known || t->nodes > 1)
         e->summary = wr_summary_of(a->file, a->begin, a->end);
-    if (!a->known)
+    if (!a->known) {
         e->pattern_bytes = weir_pattern_footprint(a->file);
+        e->same = wr_descriptions_hold(&group->descriptions, a->file, a->begin, a->end);
+    }
     if ((group->handle.tunables.realms.which == WR_REALMS_STATIC || group->handle.owned) &&
         group->handle.ready && wr_storage_get_size(group->handle.storage, &e->file_size))
         e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
-    if (e->pattern_bytes <= BODY)
+    if (e->pattern_bytes <= WR_ENTRY_BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
 }
 
 /* Where one has let go of shared memory, all do, and make it anew. */
-static void hear_dropped(wr_group *group, uint32_t epoch)
+static void hear_dropped(const wr_call *c)
 {
+    const wr_leaders l = wr_group_leaders(c->group);
     bool dropped = false;
-    for (int i = 0; i < group->handle.world->transport->local_size; i++)
-        dropped = dropped || entry_of(group, epoch, i)->dropped;
+    for (int i = l.first; i < l.first + l.seen; i++)
+        dropped = dropped || wr_call_entry_of(c, i)->dropped;
     if (dropped)
-        wr_group_close_regions(group);
-    group->kept.dropped = false;
+        wr_group_close_regions(c->group);
+    c->group->kept.dropped = false;
 }
 
-/* The node's ranks together, or the first error. */
-static int hear_entries(wr_group *group, uint32_t epoch, wr_joint *all)
+/* The ranks that this one hears together, or the first error, of *from. */
+static int hear_entries(const wr_call *c, wr_joint *all, int *from)
 {
-    const wr_transport *t = group->handle.world->transport;
-    const entry *first = entry_of(group, epoch, 0);
+    const wr_transport *t = c->group->handle.world->transport;
+    const wr_leaders l = wr_group_leaders(c->group);
+    const wr_call_entry *first = wr_call_entry_of(c, l.first);
     *all = (wr_joint){.room = INT64_MAX};
-    if (group->channel.lost)
-        return group->channel.lost;
-    hear_dropped(group, epoch);
-    for (int i = 0; i < t->local_size; i++) {
-        const entry *e = entry_of(group, epoch, i);
+    for (int i = l.first; i < l.first + l.seen; i++) {
+        const wr_call_entry *e = wr_call_entry_of(c, i);
         weir_error details;
+        *from = t->local[i];
         if (e->code) {
             memcpy(&details, e->body, sizeof details);
             return wr_error_raise(&details);
         }
         if (e->call != first->call || e->kind != first->kind)
             return wr_fail(WEIR_EDISAGREE, "ranks %d and %d make different collective calls",
-                           t->local[0], t->local[i]);
+                           t->local[l.first], t->local[i]);
         wr_summary_add(&all->wanted, &e->summary);
         all->file_size = wr_max(all->file_size, e->file_size);
         all->room = wr_min(all->room, e->room);
@@ -155,73 +117,318 @@ static int hear_entries(wr_group *group, uint32_t epoch, wr_joint *all)
     return 0;
 }
 
+/* Adds what higher nodes have found. */
+static void add_joint(wr_joint *all, const wr_joint *more)
+{
+    wr_summary_add_node(&all->wanted, &more->wanted);
+    all->node_ns = wr_max(all->node_ns, more->node_ns);
+    all->file_size = wr_max(all->file_size, more->file_size);
+    all->room = wr_min(all->room, more->room);
+    all->aside |= more->aside;
+    all->news |= more->news;
+    all->wrote_alone |= more->wrote_alone;
+}
+
 /* What it costs this node to go for itself, if it can. */
 static int64_t price_node(const wr_call *c, const wr_joint *all)
 {
     const wr_transport *t = c->group->handle.world->transport;
-    if (t->local_size > WR_NODE_RANKS || c->group->node_windows.limit < 0)
+    if (t->local_size > WR_NODE_RANKS || c->group->node_windows.limit < 0 ||
+        c->group->channel.apart)
         return INT64_MAX;
     wr_call_input(c, all);
     return wr_plan_node_price(c->in, &all->node, t->local_size);
 }
 
-/* [collective] The nodes' summaries, joined in the order of nodes: leaders hear from those of the
- * nodes after them, then all hear from the first. */
-static int join_summaries(wr_transport *t, int tag, wr_summary *all)
+/* --- the entry between nodes --- */
+
+/* What adjacent nodes say. Behind it are the details of its error, if there is one; otherwise the
+ * descriptions of the nodes' ranks, while there is room for them. */
+typedef struct report {
+    int32_t code;
+    int32_t rank; /* the lowest that has one */
+    uint64_t call;
+    int64_t kind;
+    int64_t leader; /* of the first node */
+    wr_joint all;
+    int64_t known;       /* call of the descriptions that are kept; -1: not the same everywhere */
+    int64_t room;        /* that each node has for descriptions, */
+    int64_t need;        /* and what all of them take, patterns included */
+    int64_t count, same; /* of those behind */
+    int64_t bytes;       /* behind */
+} report;
+
+/* What a leader tells its node. */
+typedef struct told {
+    wr_joint all;
+    int64_t described;
+    int64_t known, count, bytes, need; /* of the descriptions kept */
+    int64_t code;
+    weir_error details;
+} told;
+
+_Static_assert(sizeof(told) <= WR_LANE, "what is told fits a lane");
+_Static_assert(sizeof(report) + WR_DESCRIBED_BYTES <= WR_MEETING_BYTES, "a report fits a message");
+_Static_assert(sizeof(weir_error) <= WR_DESCRIBED_BYTES, "and so do details");
+
+/* The thread's error, of `rank`, instead of descriptions; unless there is one already. */
+static void note_trouble(report *r, int code, int rank)
 {
-    int code = 0, step = 1;
-    if (t->local_rank == 0) {
-        for (; !code && step < t->nodes && !(t->node & step); step *= 2) {
-            wr_summary next;
-            if (t->node + step >= t->nodes)
-                continue;
-            code =
-                wr_receive(t, t->leaders[t->node + step], tag + WR_TAG_REDUCE, &next, sizeof next);
-            if (!code)
-                wr_summary_add_node(all, &next);
-        }
-        if (!code && t->node)
-            code = wr_send(t, t->leaders[t->node - step], tag + WR_TAG_REDUCE, all, sizeof *all);
-    }
-    return code ? code : wr_broadcast(t, tag, all, sizeof *all);
+    if (!code || r->code)
+        return;
+    weir_error details = *weir_error_last();
+    details.code = code;
+    details.rank = details.rank < 0 ? rank : details.rank;
+    r->code = code;
+    r->rank = rank;
+    r->count = r->same = 0;
+    r->bytes = sizeof details;
+    memcpy(r + 1, &details, sizeof details);
 }
 
-/* Joins what the nodes have heard. */
-static int join_nodes(const wr_call *c, int code, wr_joint *all)
+static void lose_report(wr_join *x, int code)
+{
+    report *r = x->data;
+    note_trouble(r, code, x->group[x->own]);
+    x->bytes = (int64_t)sizeof *r + r->bytes;
+}
+
+/* The lower rank's error is that of both. */
+static void merge_troubles(wr_join *x, int64_t bytes)
+{
+    const report *own = x->data, *theirs = x->theirs;
+    if (!theirs->code || (own->code && own->rank <= theirs->rank))
+        return;
+    memcpy(x->data, x->theirs, (size_t)bytes);
+    x->bytes = bytes;
+}
+
+/* The descriptions of `theirs` before those of `own`, or behind them; none if it is known by now
+ * that not all nodes can keep all. */
+static void merge_descriptions(report *own, const report *theirs, bool below)
+{
+    char *list = (char *)(own + 1);
+    const int64_t known = own->known == theirs->known ? own->known : -1;
+    own->known = known;
+    own->room = wr_min(own->room, theirs->room);
+    own->need += theirs->need;
+    if (known < 0 || own->need > own->room) {
+        own->count = own->same = own->bytes = 0;
+        return;
+    }
+    if (below)
+        memmove(list + theirs->bytes, list, (size_t)own->bytes);
+    memcpy(below ? list : list + own->bytes, theirs + 1, (size_t)theirs->bytes);
+    own->count += theirs->count;
+    own->same += theirs->same;
+    own->bytes += theirs->bytes;
+}
+
+static void merge_reports(wr_join *x, int64_t bytes, bool below)
+{
+    report *own = x->data;
+    const report *theirs = x->theirs;
+    const report *low = below ? theirs : own, *high = below ? own : theirs;
+    if (own->code || theirs->code) {
+        merge_troubles(x, bytes);
+        return;
+    }
+    const int64_t leader = low->leader;
+    if (low->call != high->call || low->kind != high->kind) {
+        wr_fail(WEIR_EDISAGREE, "the nodes of ranks %lld and %lld make different collective calls",
+                (long long)low->leader, (long long)high->leader);
+        note_trouble(own, WEIR_EDISAGREE, (int)leader);
+    } else {
+        wr_joint all = low->all;
+        add_joint(&all, &high->all);
+        own->all = all;
+        merge_descriptions(own, theirs, below);
+    }
+    own->leader = leader;
+    x->bytes = (int64_t)sizeof *own + own->bytes;
+}
+
+/* What the descriptions of the ranks that this one hears take, and, in *hidden, whether some would
+ * be sent that are not in their lanes. */
+static int64_t described_bytes(const wr_call *c, bool *hidden)
+{
+    const wr_leaders l = wr_group_leaders(c->group);
+    int64_t bytes = 0;
+    *hidden = false;
+    for (int i = l.first; i < l.first + l.seen; i++) {
+        const wr_call_entry *e = wr_call_entry_of(c, i);
+        if (e->code || e->begin == e->end)
+            continue;
+        bytes += wr_described_room(e->pattern_bytes);
+        *hidden = *hidden || (wr_call_entry_large(e) && !e->same);
+    }
+    return bytes;
+}
+
+/* [collective on the node] How many bytes of descriptions can be kept here; 0 as well if those of
+ * the node itself cannot be told. How many there will be is a guess: what the latest call took, or,
+ * at first, what other nodes take if they are like this one. A wrong one costs the next call, or
+ * this one, its descriptions. */
+static int64_t make_room(wr_call *c)
+{
+    wr_group *group = c->group;
+    wr_descriptions *d = &group->descriptions;
+    bool hidden;
+    if (c->a->known)
+        return 0;
+    const int64_t bytes = described_bytes(c, &hidden);
+    if (bytes > WR_DESCRIBED_BYTES)
+        return 0;
+    const int64_t all = bytes * wr_group_leaders(group).count;
+    if ((d->need ? d->need : all / 2) > WR_DESCRIBED_BYTES)
+        return 0;
+    wr_descriptions_grow(d, &group->inner, wr_max(d->need, 2 * all));
+    if (hidden && !group->channel.apart && wr_call_show(c))
+        return 0;
+    return d->region.bytes;
+}
+
+/* Adds the descriptions of the ranks that this one hears. */
+static void describe(const wr_call *c, report *r)
+{
+    const wr_transport *t = c->group->handle.world->transport;
+    const wr_leaders l = wr_group_leaders(c->group);
+    char *to = (char *)(r + 1);
+    int64_t place = 0;
+    for (int i = l.first; i < l.first + l.seen; i++) {
+        const wr_call_entry *e = wr_call_entry_of(c, i);
+        wr_described d = wr_described_of(t->local[i], e->begin, e->end, e->pattern_bytes);
+        weir_pattern p;
+        d.same = e->same;
+        if (e->begin < e->end) {
+            if (!d.same)
+                p = wr_call_entry_pattern(c, i, c->group->requests.base, place);
+            to = wr_described_put(to, d, &p);
+            r->count++;
+            r->same += d.same;
+        }
+        place += wr_call_entry_large(e);
+    }
+    r->bytes = to - (char *)(r + 1);
+}
+
+/* What this rank says for those that it leads. */
+static void make_report(const wr_call *c, int64_t room, report *r)
 {
     const wr_group *group = c->group;
-    wr_transport *t = group->handle.world->transport;
-    if (!code) {
-        all->node = all->wanted;
-        all->node_ns = price_node(c, all);
+    const wr_leaders l = wr_group_leaders(group);
+    bool hidden;
+    int from = l.rank[l.own];
+    *r = (report){.call = group->calls,
+                  .kind = kind_of(c),
+                  .leader = from,
+                  .known = group->descriptions.call,
+                  .room = room};
+    note_trouble(r, hear_entries(c, &r->all, &from), from);
+    r->all.node = r->all.wanted;
+    if (!r->code)
+        r->all.node_ns = price_node(c, &r->all);
+    if (r->code || c->a->known)
+        return;
+    r->need = described_bytes(c, &hidden);
+    if (r->need <= room)
+        describe(c, r);
+}
+
+/* What all said becomes what the node is told, and its descriptions what it keeps. */
+static void settle(const wr_call *c, const wr_join *x, told *out)
+{
+    const report *r = x->data;
+    wr_descriptions *d = &c->group->descriptions;
+    *out = (told){.all = r->all, .code = r->code, .known = d->call, .need = d->need};
+    if (r->code) {
+        memcpy(&out->details, r + 1, sizeof out->details);
+        return;
     }
-    code = wr_agree(t, group->channel.tag, code);
-    if (code)
-        return code;
-    c->rounds.did->meetings += 3;
-    const int64_t kind = kind_of(c) + (int64_t)group->calls * KINDS;
-    enum { SIZE, ROOM, PRICE, ASIDE, NEWS, WROTE, KIND, NOT_KIND, LOW };
-    int64_t low[LOW] = {[SIZE] = -all->file_size,
-                        [ROOM] = all->room,
-                        [PRICE] = -all->node_ns,
-                        [ASIDE] = -all->aside,
-                        [NEWS] = -all->news,
-                        [WROTE] = -all->wrote_alone,
-                        [KIND] = kind,
-                        [NOT_KIND] = -kind};
-    code = wr_allreduce(t, group->channel.tag, WR_MIN, LOW, low);
-    if (!code && low[KIND] != -low[NOT_KIND])
-        code = wr_fail(WEIR_EDISAGREE, "nodes make different collective calls");
-    if (!code)
-        code = join_summaries(t, group->channel.tag, &all->wanted);
-    wr_summary_end_nodes(&all->wanted);
-    all->file_size = -low[SIZE];
-    all->room = low[ROOM];
-    all->node_ns = -low[PRICE];
-    all->aside = -low[ASIDE];
-    all->news = -low[NEWS];
-    all->wrote_alone = -low[WROTE];
-    return code;
+    if (c->a->known)
+        return;
+    out->need = r->need;
+    out->described = r->known >= 0 && r->need <= r->room;
+    if (out->described) {
+        wr_descriptions_keep(d, r->count, r->same, r + 1, x->theirs);
+        out->known = (int64_t)c->group->calls;
+    } else if (r->known < 0) {
+        out->known = 0; /* from here on all know nothing again */
+    }
+    out->count = d->count;
+    out->bytes = d->bytes;
+}
+
+/* A leader hears the others. */
+static void meet(const wr_call *c, int64_t room, told *out)
+{
+    wr_group *group = c->group;
+    wr_descriptions *d = &group->descriptions;
+    const wr_leaders l = wr_group_leaders(group);
+    enum { LITTLE = sizeof(report) + sizeof(weir_error) };
+    _Alignas(16) char little[2][LITTLE]; /* to say that there is no memory */
+    if (!d->messages)
+        d->messages = wr_pages_alloc(WR_MEETING_MEMORY);
+    wr_join x = {.tag = group->channel.tag,
+                 .group = l.rank,
+                 .count = l.count,
+                 .own = l.own,
+                 .data = d->messages ? d->messages : little[0],
+                 .theirs = d->messages ? d->messages + WR_MEETING_BYTES : little[1],
+                 .room = d->messages ? WR_MEETING_BYTES : LITTLE,
+                 .merge = merge_reports,
+                 .lose = lose_report};
+    report *own = x.data;
+    int lost = d->messages ? 0 : WEIR_ENOMEM;
+    make_report(c, lost ? -1 : room, own);
+    note_trouble(own, lost, l.rank[l.own]);
+    const wr_summary node = own->all.node;
+    x.bytes = (int64_t)sizeof *own + own->bytes;
+    wr_join_run(group->handle.world->transport, &x);
+    settle(c, &x, out);
+    wr_summary_end_nodes(&out->all.wanted);
+    out->all.node = node;
+}
+
+/* What the leader has told, which is the same everywhere. */
+static int hear_told(wr_call *c, const told *said, wr_joint *all)
+{
+    wr_descriptions *d = &c->group->descriptions;
+    *all = said->all;
+    if (said->code)
+        return wr_error_raise(&said->details);
+    if (c->a->known)
+        return 0;
+    c->described = said->described;
+    d->need = said->need;
+    d->call = said->known;
+    d->count = said->count;
+    d->bytes = said->bytes;
+    if (c->described) {
+        d->begin = c->a->begin;
+        d->end = c->a->end;
+        d->hash = c->a->file->hash;
+    }
+    return 0;
+}
+
+/* [collective] Between nodes, or between ranks that share no memory. */
+static int enter_wide(wr_call *c, wr_joint *all)
+{
+    wr_group *group = c->group;
+    wr_transport *t = group->handle.world->transport;
+    wr_waiter waiter = wr_transport_waiter(t, true);
+    const bool leads = wr_group_leaders(group).leads;
+    const int64_t room = make_room(c);
+    told own;
+    if (group->channel.apart) {
+        meet(c, room, &own);
+        return hear_told(c, &own, all);
+    }
+    if (leads)
+        meet(c, room, (told *)(void *)wr_channel_lane(&group->inner, group->inner.epoch, 0));
+    uint32_t epoch = wr_channel_exchange(&group->inner, &waiter);
+    return hear_told(c, (const told *)(const void *)wr_channel_lane(&group->inner, epoch, 0), all);
 }
 
 int wr_call_enter(wr_call *c, int code, wr_joint *all)
@@ -229,155 +436,138 @@ int wr_call_enter(wr_call *c, int code, wr_joint *all)
     wr_group *group = c->group;
     wr_transport *t = group->handle.world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
+    int from;
+    c->epoch = group->channel.epoch;
     say_entry(c, code);
-    c->epoch = wr_channel_exchange(&group->channel, &waiter);
+    if (!group->channel.apart)
+        wr_channel_exchange(&group->channel, &waiter);
     c->rounds.did->meetings++;
-    code = hear_entries(group, c->epoch, all);
-    if (t->nodes > 1)
-        code = join_nodes(c, code, all);
+    hear_dropped(c);
+    code = t->nodes > 1 || group->channel.apart ? enter_wide(c, all) : hear_entries(c, all, &from);
     if (!code)
         group->has_news |= all->news;
     return code;
 }
 
-/* --- what ranks want --- */
-
-/* Bytes of a rank's request among the large ones; 0 if it is in its lane. */
-static int64_t large_bytes(const entry *e)
-{
-    int64_t bytes = e->pattern_bytes <= BODY ? 0 : e->pattern_bytes;
-    return wr_round_up(bytes, REQUEST_ALIGN);
-}
-
-int wr_call_show(wr_call *c)
-{
-    wr_group *group = c->group;
-    const wr_transport *t = group->handle.world->transport;
-    int64_t all = 0, own = 0;
-    for (int i = 0; i < t->local_size; i++) {
-        own = i == t->local_rank ? all : own;
-        all += large_bytes(entry_of(group, c->epoch, i));
-    }
-    if (!all)
-        return 0;
-    if (group->requests.bytes < all) {
-        wr_region_close(&group->requests);
-        int code = wr_channel_region(&group->inner, 0, all, &group->requests);
-        if (code)
-            return code;
-    }
-    if (large_bytes(entry_of(group, c->epoch, t->local_rank)))
-        memcpy(group->requests.base + own, c->a->file, (size_t)weir_pattern_footprint(c->a->file));
-    wr_waiter waiter = wr_transport_waiter(group->handle.world->transport, true);
-    wr_channel_barrier(&group->inner, &waiter);
-    return 0;
-}
-
-/* The pattern of a rank, where the call tells it. */
-static int add_known(const wr_call *c, int rank, const weir_pattern *realm, int as, wr_wants *wants)
-{
-    weir_pattern *p = NULL;
-    int code = c->a->known->pattern(c->a->known->user, rank, &p);
-    if (code || !p)
-        return code;
-    wr_want want = {p, 0, weir_pattern_bytes(p), as};
-    if (want.end && (!realm || wr_want_meets(&want, realm))) {
-        wants->list[wants->count++] = want;
-        wants->made++;
-    } else {
-        weir_pattern_free(p);
-    }
-    return 0;
-}
-
-int wr_call_know(const wr_call *c, int ranks, const int *rank, const weir_pattern *realm,
-                 wr_wants *wants)
-{
-    int code = 0;
-    for (int i = 0; i < ranks && !code; i++)
-        code = add_known(c, rank ? rank[i] : i, realm, i, wants);
-    return code;
-}
-
-void wr_wants_forget(wr_wants *wants)
-{
-    for (int64_t i = 0; i < wants->made; i++)
-        weir_pattern_free((weir_pattern *)wants->list[i].pattern);
-    wants->made = 0;
-}
-
-int64_t wr_call_widest(const wr_call *c)
-{
-    int64_t most = 0;
-    for (int i = 0; i < c->group->handle.world->transport->local_size; i++)
-        most = wr_max(most, entry_of(c->group, c->epoch, i)->again);
-    return most;
-}
-
-int wr_call_gather(const wr_call *c, wr_arena *memory, wr_wants *out)
-{
-    const wr_transport *t = c->group->handle.world->transport;
-    weir_pattern *patterns = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *patterns);
-    out->list = wr_arena_alloc(memory, t->local_size * (int64_t)sizeof *out->list);
-    if (!patterns || !out->list)
-        return WEIR_ENOMEM;
-    if (c->a->known)
-        return wr_call_know(c, t->local_size, t->local, NULL, out);
-    int64_t place = 0;
-    for (int i = 0; i < t->local_size; i++) {
-        const entry *e = entry_of(c->group, c->epoch, i);
-        int64_t large = large_bytes(e);
-        const void *where = large ? (const void *)(c->group->requests.base + place) : e->body;
-        place += large;
-        if (e->begin == e->end)
-            continue;
-        patterns[i] = i == t->local_rank ? *c->a->file : wr_pattern_attach(where);
-        out->list[out->count++] = (wr_want){&patterns[i], e->begin, e->end, i};
-    }
-    return 0;
-}
-
 /* --- the exit --- */
 
-/* The ranks of the node tell how it went; the lowest rank's error counts, and the lowest stop. */
-static int leave_node(wr_call *c)
+/* What adjacent nodes, or a rank, say at exit. */
+typedef struct leave {
+    int64_t stop;
+    int32_t code;
+    int32_t rank;       /* the lowest that has one */
+    weir_error details; /* sent only if there is one */
+} leave;
+
+_Static_assert(sizeof(leave) <= WR_LANE, "a leave fits a lane");
+
+static int64_t leave_bytes(const leave *l)
 {
-    wr_group *group = c->group;
-    const wr_transport *t = group->handle.world->transport;
-    wr_waiter waiter = wr_transport_waiter(group->handle.world->transport, true);
-    leave *own =
-        (leave *)(void *)wr_channel_lane(&group->channel, group->channel.epoch, t->local_rank);
-    own->stop = c->outcome.stop;
-    own->code = c->outcome.code;
-    if (own->code)
-        own->details = *c->error;
-    uint32_t epoch = wr_channel_exchange(&group->channel, &waiter);
-    if (group->channel.lost) {
-        c->outcome.code = group->channel.lost;
-        return c->outcome.code;
+    return l->code ? (int64_t)sizeof *l : (int64_t)offsetof(leave, details);
+}
+
+static void add_leave(leave *all, const leave *more)
+{
+    all->stop = wr_min(all->stop, more->stop);
+    if (!more->code || (all->code && all->rank <= more->rank))
+        return;
+    all->code = more->code;
+    all->rank = more->rank;
+    all->details = more->details;
+}
+
+static void merge_leaves(wr_join *x, int64_t bytes, bool below)
+{
+    (void)bytes;
+    (void)below;
+    add_leave(x->data, x->theirs);
+    x->bytes = leave_bytes(x->data);
+}
+
+static void lose_leave(wr_join *x, int code)
+{
+    leave *l = x->data;
+    if (!l->code) {
+        l->code = code;
+        l->rank = x->group[x->own];
+        l->details = *weir_error_last();
+        l->details.rank = l->rank;
     }
-    c->outcome.code = 0;
-    for (int i = 0; i < t->local_size; i++) {
-        const leave *l = (const leave *)(const void *)wr_channel_lane(&group->channel, epoch, i);
-        c->outcome.stop = wr_min(c->outcome.stop, l->stop);
-        if (l->code && !c->outcome.code) {
-            c->outcome.code = l->code;
-            *c->error = l->details;
-        }
+    x->bytes = leave_bytes(l);
+}
+
+static leave own_leave(const wr_call *c)
+{
+    leave l = {.stop = c->outcome.stop,
+               .code = c->outcome.code,
+               .rank = c->group->handle.world->transport->rank};
+    if (l.code)
+        l.details = *c->error;
+    return l;
+}
+
+/* A leader hears the others. */
+static void part(const wr_call *c, leave *all)
+{
+    const wr_leaders l = wr_group_leaders(c->group);
+    leave theirs, own = *all;
+    wr_join x = {.tag = c->group->channel.tag,
+                 .group = l.rank,
+                 .count = l.count,
+                 .own = l.own,
+                 .data = &own,
+                 .theirs = &theirs,
+                 .bytes = leave_bytes(all),
+                 .room = sizeof own,
+                 .merge = merge_leaves,
+                 .lose = lose_leave};
+    wr_join_run(c->group->handle.world->transport, &x);
+    memcpy(all, x.data, (size_t)x.bytes);
+}
+
+/* [collective on the node] What its ranks say. */
+static leave leave_node(const wr_call *c)
+{
+    wr_channel *channel = &c->group->channel;
+    wr_transport *t = c->group->handle.world->transport;
+    wr_waiter waiter = wr_transport_waiter(t, true);
+    leave all = own_leave(c);
+    memcpy(wr_channel_lane(channel, channel->epoch, t->local_rank), &all,
+           (size_t)leave_bytes(&all));
+    uint32_t epoch = wr_channel_exchange(channel, &waiter);
+    for (int i = 0; i < t->local_size; i++)
+        add_leave(&all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
+    return all;
+}
+
+/* [collective on the node] The leader's word for all. */
+static void hear_leader(const wr_call *c, leave *all)
+{
+    wr_channel *inner = &c->group->inner;
+    wr_transport *t = c->group->handle.world->transport;
+    wr_waiter waiter = wr_transport_waiter(t, true);
+    char *lane = wr_channel_lane(inner, inner->epoch, 0);
+    if (t->local_rank == 0) {
+        part(c, all);
+        memcpy(lane, all, (size_t)leave_bytes(all));
     }
-    return c->outcome.code ? wr_error_raise(c->error) : 0;
+    wr_channel_exchange(inner, &waiter);
+    *all = *(const leave *)(const void *)lane;
 }
 
 int wr_call_leave(wr_call *c)
 {
-    wr_transport *t = c->group->handle.world->transport;
-    int code = leave_node(c);
+    const wr_group *group = c->group;
+    leave all = group->channel.apart ? own_leave(c) : leave_node(c);
     c->rounds.did->meetings++;
-    if (t->nodes == 1)
-        return code;
-    c->rounds.did->meetings += 2;
-    int tag = c->group->channel.tag;
-    int lost = wr_allreduce(t, tag, WR_MIN, 1, &c->outcome.stop);
-    c->outcome.code = wr_agree(t, tag, code ? code : lost);
-    return c->outcome.code;
+    if (group->channel.apart)
+        part(c, &all);
+    else if (group->handle.world->transport->nodes > 1)
+        hear_leader(c, &all);
+    c->outcome.stop = all.stop;
+    c->outcome.code = all.code;
+    if (!all.code)
+        return 0;
+    *c->error = all.details;
+    return wr_error_raise(c->error);
 }

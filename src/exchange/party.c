@@ -48,9 +48,9 @@ void wr_call_find_party(wr_call *c, bool ranks)
     const int64_t mine = first_aggregator(c, place);
     const bool serves = mine < c->plan->aggregators && wr_call_place(c, mine) == place;
     const bool one = t->nodes == 1 || c->plan->per_node;
-    c->party =
-        ranks ? (wr_party){true, t->size, t->rank, 1, 0}
-              : (wr_party){false, one ? 1 : t->nodes, one ? 0 : t->node, t->local_size, t->local_rank};
+    c->party = ranks ? (wr_party){true, t->size, t->rank, 1, 0}
+                     : (wr_party){false, one ? 1 : t->nodes, one ? 0 : t->node, t->local_size,
+                                  t->local_rank};
     c->mine = serves ? mine : -1;
     c->first_realm = ranks ? mine : first_aggregator(c, t->local_first);
     c->rings = ranks ? serves

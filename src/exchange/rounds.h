@@ -32,8 +32,10 @@ typedef struct wr_call {
     int rings;           /* aggregators of the party: they have adjacent realms, */
     int64_t first_realm; /* from this one on */
     int gates;           /* that take part in the windows of other parties' aggregators */
-    wr_wants wants;      /* that this aggregator serves, by rank; by member, if there is one party */
-    uint32_t epoch;      /* of the mailbox, in which the node's requests are */
+    wr_wants wants; /* that this aggregator serves, by rank; by member, if there is one party */
+    uint32_t epoch; /* of the mailbox, in which the node's requests are */
+    bool shown;     /* with those that do not fit it, in group->requests */
+    bool described; /* this node knows what all ranks want */
     const struct wr_exchanger *exchange; /* of the rounds, or NULL: there are none */
     int slots;               /* windows that may be under way in a ring; 0: there are no rings */
     struct roles *roles;     /* of this rank, in the rounds (rounds.c) */
@@ -78,6 +80,11 @@ int wr_call_know(const wr_call *call, int ranks, const int *rank, const weir_pat
 /* Frees what wr_call_know made. */
 void wr_wants_forget(wr_wants *wants);
 
+/* What all ranks want of a realm, ascending by rank; NULL: this rank is no aggregator, or has
+ * failed, and gets nothing. [collective, unless the call itself tells or all are described]
+ * Patterns lie in `memory` or in shared memory, as long as the call. */
+int wr_call_served(wr_call *call, wr_arena *memory, const weir_pattern *realm, wr_wants *out);
+
 /* [collective on the node] Requests too large for a mailbox are put where others find them, or
  * there is WR_NO_REGION for that. */
 int wr_call_show(wr_call *call);
@@ -88,10 +95,6 @@ int64_t wr_call_widest(const wr_call *call);
 
 /* What everyone on the node wants, by local rank, after wr_call_show. */
 int wr_call_gather(const wr_call *call, wr_arena *memory, wr_wants *out);
-
-/* [collective] What all ranks of all parties want of the realm of this aggregator, ascending; NULL:
- * it is none. */
-int wr_call_served(wr_call *call, wr_arena *memory, const weir_pattern *realm, wr_wants *out);
 
 /* Notes an error of this rank that leaves everything from `stop` on undone. */
 void wr_call_fail(wr_call *call, int code, int64_t stop);

@@ -78,7 +78,7 @@ static bool drain(wr_server *s, wr_round *round)
 {
     round->made = false;
     round->valid = INT64_MAX;
-    return wr_windows_cell(&s->walk, &round->window);
+    return wr_windows_cell(&s->walk, &round->window) == 1;
 }
 
 /* Window `k`, which is coming, as far as it gets; whether anything happened. */
@@ -210,7 +210,9 @@ int wr_server_build(wr_server *s, wr_rings *rings, const weir_pattern *realm, wr
                      .round = rings->nw->round};
     if (c->mine < 0)
         return 0;
-    return wr_parts_build(&s->parts, rings, s->realm, memory);
+    wr_windows_init(&s->walk, c->in, c->plan, realm, c->wants.count, c->wants.list);
+    int code = wr_windows_prepare(&s->walk);
+    return code ? code : wr_parts_build(&s->parts, rings, realm, memory);
 }
 
 void wr_server_begin(wr_server *s, int code)
@@ -222,7 +224,6 @@ void wr_server_begin(wr_server *s, int code)
         s->end = 0;
         return;
     }
-    wr_windows_init(&s->walk, c->in, c->plan, s->realm, c->wants.count, c->wants.list);
     wr_windows_remember(&s->walk, &c->group->window_cache[c->a->direction]);
 }
 

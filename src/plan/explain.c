@@ -182,6 +182,15 @@ static int count_aggregators(weir_plan *p)
     return 0;
 }
 
+/* Whether all ranks of several nodes are told what all want. */
+static bool are_described(const weir_plan *p)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < p->wants_count; i++)
+        bytes += wr_described_room(weir_pattern_footprint(p->wants[i].pattern));
+    return bytes <= WR_DESCRIBED_BYTES;
+}
+
 /* What every rank wants, and all together. */
 static int survey(weir_plan *p, wr_summary *wanted)
 {
@@ -248,6 +257,7 @@ int weir_plan_new(const weir_plan_request *request, weir_plan **out)
         code = survey(p, &wanted);
     if (!code) {
         set_input(p, &tunables, &wanted);
+        p->in.described = p->in.nodes == 1 || are_described(p);
         if (p->in.realms == WR_REALMS_BALANCED)
             wr_balance_wants(&p->in, p->wants_count, p->wants, p->cut);
         code = wr_plan_build(&p->in, &p->plan);

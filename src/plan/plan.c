@@ -383,12 +383,13 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
-/* Exchanges in which all take part: entry and exit; between nodes three more at entry and two at
- * exit; cuts; and, in atomic mode, leave to go on. */
+/* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; and
+ * requests to aggregators, where these do not know all that is wanted. */
 static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 {
-    const int64_t between = in->nodes > 1 ? 5 : 0;
-    return 2 + between + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
+    const bool asks =
+        plan->collective && plan->exchange != WR_EXCHANGE_SHM && !in->known && !in->described;
+    return 2 + asks + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
 }
 
 /* Cuts realms, for aggregators on the seats of the input. */

@@ -136,11 +136,12 @@ typedef struct wr_plan_input {
     int64_t node_ns; /* if every node goes for itself, for the dearest; INT64_MAX: one cannot */
     int64_t custom, custom_hash; /* realms given by the caller, how many and which */
     /* realms and windows depend on what follows by the plan's window only */
-    bool alone;  /* one rank for itself, without the others */
-    bool known;  /* the call itself tells what all ranks want */
-    bool atomic; /* accesses are as if one came after the other */
-    bool sole;   /* nobody else has the file open */
-    bool weak;   /* hosts may see old data: nobody reads to write back, so nobody locks for that, */
+    bool alone;     /* one rank for itself, without the others */
+    bool known;     /* the call itself tells what all ranks want */
+    bool described; /* or all have told all, so that aggregators need not be asked */
+    bool atomic;    /* accesses are as if one came after the other */
+    bool sole;      /* nobody else has the file open */
+    bool weak; /* hosts may see old data: nobody reads to write back, so nobody locks for that, */
     bool carries; /* unless a host may write old bytes around what it has not locked */
     bool local;   /* the file system is this machine's: what nodes write does not disturb others */
     bool owned;   /* and so all that is accessed together is by those who have it for good */
@@ -166,6 +167,14 @@ typedef struct wr_plan_input {
     const int64_t *cut;            /* of realms=balanced: where realms begin (balance.h); or NULL */
     const wr_custom_realms *given; /* or NULL; both borrowed */
 } wr_plan_input;
+
+/* What describing a rank to others takes: a header, and its pattern in whole multiples of 16 bytes.
+ * All descriptions together are told to all nodes up to WR_DESCRIBED_BYTES. */
+enum { WR_DESCRIBED_HEAD = 32 };
+static inline int64_t wr_described_room(int64_t pattern_bytes)
+{
+    return WR_DESCRIBED_HEAD + (pattern_bytes + 15) / 16 * 16;
+}
 
 /* How many numbers realms and windows depend on, besides cuts and the plan's window. */
 enum { WR_PLAN_INPUT_FIELDS = offsetof(wr_plan_input, alone) / sizeof(int64_t) };

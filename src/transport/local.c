@@ -165,7 +165,7 @@ static int probe_local(wr_transport *t, int tag, wr_parcel *from, bool *found)
     *found = false;
     pthread_mutex_lock(&h->lock);
     for (half *m = h->queues[t->rank].messages; m && !*found; m = m->next)
-        if (m->tag == tag_of(t, tag)) {
+        if (m->tag == tag_of(t, tag) && (from->rank < 0 || m->from == from->rank)) {
             *from = (wr_parcel){m->from, m->bytes, NULL};
             *found = true;
         }

@@ -179,9 +179,9 @@ static int test_mpi(wr_transport *t, wr_request *r, bool *over)
 
 static int probe_mpi(wr_transport *t, int tag, wr_parcel *from, bool *found)
 {
-    int any = 0, bytes = 0;
+    int any = 0, bytes = 0, source = from->rank < 0 ? MPI_ANY_SOURCE : from->rank;
     MPI_Status status;
-    int code = check(PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm_of(t), &any, &status), "probe");
+    int code = check(PMPI_Iprobe(source, tag, comm_of(t), &any, &status), "probe");
     *found = !code && any;
     if (!*found)
         return code;

@@ -157,7 +157,7 @@ static void run(exchange *e)
 {
     int tag = e->x->tag + WR_TAG_SPARSE + (int)(e->x->round & 1);
     for (int tries = 0;;) {
-        wr_parcel found;
+        wr_parcel found = {.rank = -1};
         bool any = false;
         note(e, e->t->ops->probe(e->t, tag, &found, &any));
         if (any) {

@@ -88,7 +88,8 @@ typedef struct wr_transport_ops {
     int (*receive)(wr_transport *t, wr_place from, int tag, wr_request *r);
     /* WR_EMPTY, which is no error: it is over, and had no bytes where some were due. */
     int (*test)(wr_transport *t, wr_request *r, bool *over);
-    /* Whether a message with this tag can be received, from whom, and its length (below 2 GiB). */
+    /* Whether a message with this tag can be received from from->rank, or from anybody if that is
+     * -1: from whom, and its length (below 2 GiB). */
     int (*probe)(wr_transport *t, int tag, wr_parcel *from, bool *found);
     /* [collective] Moves every rank's lanes at once, straight from and to their memory; those of a
      * rank are next to each other, and as many bytes as that rank has for this one. With a code as
@@ -130,6 +131,7 @@ struct wr_transport {
 enum {
     WR_TAG_REDUCE, /* wr_allreduce, wr_agree and the like */
     WR_TAG_BROADCAST,
+    WR_TAG_JOIN,
     WR_TAG_EXCHANGE,                 /* those above serve agreement, the others exchange */
     WR_TAG_SPARSE = WR_TAG_EXCHANGE, /* of even rounds */
     WR_TAG_SPARSE_ODD,
@@ -218,6 +220,27 @@ int wr_broadcast(wr_transport *t, int tag, void *data, int64_t bytes);
 /* [collective] If any rank comes with code != 0, all return the code and details of the lowest such
  * rank, its number included. */
 int wr_agree(wr_transport *t, int tag, int code);
+
+/* [collective among the group's `count` ranks, of which this one is number `own`] Everyone says
+ * something, and all get what everything that is said comes to; log2(count) messages after each
+ * other, and two more unless count is a power of two. Nothing is returned: who has lost a message,
+ * or has no room for one, goes on and says so. */
+typedef struct wr_join {
+    int tag;
+    const int *group;
+    int count, own;
+    void *data;    /* what is said; at the end, by all, */
+    int64_t bytes; /* so many, */
+    int64_t room;  /* of so many at most */
+    void *theirs;  /* as much room, where messages arrive */
+    /* Makes one of `data` and the `bytes` of `theirs`, which are from neighbours: what all of the
+     * group's ranks just below say, or just above. The same on those who have said `theirs`. */
+    void (*merge)(struct wr_join *join, int64_t bytes, bool below);
+    /* Puts it into `data` that a message has not come; the thread's error says why. */
+    void (*lose)(struct wr_join *join, int code);
+} wr_join;
+
+void wr_join_run(wr_transport *t, wr_join *join);
 
 /* [collective] Everyone sends parcels to whom it wants, at most one to a rank, and gets those sent
  * to it, in the order of senders' ranks; nobody knows beforehand from whom. Takes time with the

@@ -138,6 +138,7 @@ static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
     static const char *const access[] = {"auto", "sieve", "list"};
     static const char *const exchange[] = {"auto", "p2p", "leaders", "alltoall"};
     static const char *const overlap[] = {"none", "io", "all"};
+    static const int per_node[] = {0, 2, 1, -3};
     s->write = choice[0];
     s->form = (enum wr_form)choice[6];
     snprintf(s->hints, sizeof s->hints,
@@ -149,7 +150,7 @@ static void set_hints(scene *s, const int *choice, const char *fault, int64_t k)
     if (k)
         snprintf(s->hints + strlen(s->hints), sizeof s->hints - strlen(s->hints), ":%lld",
                  (long long)k);
-    s->tunables.ranks_per_node = choice[5] * 2;
+    s->tunables.ranks_per_node = per_node[choice[5]];
     s->fail_after = -1;
 }
 
@@ -195,7 +196,7 @@ int main(void)
 {
     scene *s = calloc(1, sizeof *s);
     rng r = {test_seed()};
-    int levels[] = {2, 4, 3, 4, 3, 2, 3, 3, 2};
+    int levels[] = {2, 4, 3, 4, 3, 4, 3, 3, 2};
     CHECK(s);
     wr_tunables_init(&s->tunables);
     test_pairwise(&r, 9, levels, check_transfers, s);

@@ -1,10 +1,11 @@
 /* What travels between nodes: 16 ranks, 4 a node, each with every 16th piece of a file, write it
  * and read it back. With leaders there are at least 4 times fewer messages than between ranks, and
- * no more bytes. */
+ * no more bytes. And what entry and exit take: as few messages as can be, patterns only once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/price.h"
 #include "check.h"
 #include "file/file.h"
 #include "storage/backends.h"
@@ -119,6 +120,137 @@ static void compare(scene *s, int64_t ranks_per_node)
     }
 }
 
+/* --- what entry and exit take --- */
+
+enum { CALLS = 4 };
+
+/* Runs of uneven spacing, which no loop describes. */
+typedef struct talk {
+    const char *hints;
+    int64_t ranks_per_node;
+    int64_t runs;
+    sum sums[RANKS][CALLS];
+} talk;
+
+static weir_pattern *uneven(int rank, int64_t runs, int64_t shift)
+{
+    enum { RUN = 8, ROOM = 24 };
+    int64_t *offsets = calloc((size_t)runs, 2 * sizeof *offsets), *lengths = offsets + runs;
+    weir_pattern *p;
+    for (int64_t i = 0; i < runs; i++) {
+        uint64_t mixed = (uint64_t)(i + shift) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+        offsets[i] = (i * RANKS + rank) * ROOM + (int64_t)(mixed * mixed >> 5) % (ROOM - RUN);
+        lengths[i] = RUN;
+    }
+    CHECK(!weir_pattern_runs(runs, offsets, lengths, &p));
+    free(offsets);
+    return p;
+}
+
+static void access_uneven(weir_file *f, int rank, bool write, const weir_pattern *where)
+{
+    int64_t count, bytes = weir_pattern_bytes(where);
+    weir_pattern *memory;
+    char *data = malloc((size_t)bytes);
+    CHECK(data && !weir_pattern_contiguous(0, bytes, &memory));
+    for (int64_t i = 0; i < bytes; i++)
+        data[i] = write ? byte_of(rank, i) : 0;
+    int code = write ? weir_file_write_all(f, where, memory, data, &count, NULL)
+                     : weir_file_read_all(f, where, memory, data, &count, NULL);
+    CHECK(!code);
+    CHECK_EQUAL(count, bytes);
+    for (int64_t i = 0; i < bytes; i++)
+        CHECK(data[i] == byte_of(rank, i));
+    weir_pattern_free(memory);
+    free(data);
+}
+
+/* Writes and reads the same; then one rank writes and reads elsewhere. */
+static void talk_body(wr_transport *t, void *user)
+{
+    talk *s = user;
+    wr_world *w;
+    weir_file *f;
+    sum before = {0};
+    weir_pattern *where = uneven(t->rank, s->runs, 0);
+    weir_pattern *changed = uneven(t->rank, s->runs, t->rank == 5);
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, s->hints, &f));
+    sent(t, &before);
+    for (int i = 0; i < CALLS; i++) {
+        access_uneven(f, t->rank, i % 2 == 0, i < 2 ? where : changed);
+        s->sums[t->rank][i] = sent(t, &before);
+    }
+    CHECK(!weir_file_close(f));
+    wr_world_release(w);
+    weir_pattern_free(where);
+    weir_pattern_free(changed);
+}
+
+/* What entry and exit send between nodes, by call. */
+static void listen(const talk *asked, sum out[CALLS])
+{
+    talk s = *asked;
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    tunables.ranks_per_node = s.ranks_per_node;
+    CHECK(!wr_local_run(RANKS, &tunables, talk_body, &s));
+    for (int c = 0; c < CALLS; c++) {
+        out[c] = (sum){0};
+        for (int r = 0; r < RANKS; r++)
+            for (int i = 0; i < WR_TRAFFIC_KINDS; i++) {
+                out[c].messages[i] += s.sums[r][c].messages[i];
+                out[c].bytes[i] += s.sums[r][c].bytes[i];
+            }
+        printf("%lld a node, %lld runs, call %d: to agree %lld messages, %lld bytes\n",
+               (long long)s.ranks_per_node, (long long)s.runs, c,
+               (long long)out[c].messages[WR_TO_AGREE], (long long)out[c].bytes[WR_TO_AGREE]);
+    }
+    wr_mem_unlink(path);
+}
+
+static int64_t footprint_of(int64_t runs)
+{
+    weir_pattern *p = uneven(0, runs, 0);
+    int64_t bytes = weir_pattern_footprint(p);
+    weir_pattern_free(p);
+    return bytes;
+}
+
+/* A leader swaps messages with log2 of the nodes, twice a call, and nobody else does. Patterns that
+ * were told are not told again. */
+static void check_talk(int64_t ranks_per_node, int64_t leaders, int64_t messages)
+{
+    talk s = {
+        .hints = "storage=mem;collective=never", .ranks_per_node = ranks_per_node, .runs = 300};
+    sum calls[CALLS];
+    const int64_t pattern = footprint_of(s.runs), all = RANKS * pattern;
+    listen(&s, calls);
+    for (int c = 0; c < CALLS; c++)
+        CHECK_EQUAL(calls[c].messages[WR_TO_AGREE], 2 * messages);
+    /* every pattern reaches every other node; a message of headers is far below one */
+    const int64_t told = (leaders - 1) * all, heads = calls[1].bytes[WR_TO_AGREE];
+    CHECK(calls[0].bytes[WR_TO_AGREE] > told);
+    CHECK(calls[0].bytes[WR_TO_AGREE] < told + leaders * pattern + 2 * heads);
+    CHECK(heads < 4 * messages * RANKS * WR_DESCRIBED_HEAD);
+    CHECK(calls[2].bytes[WR_TO_AGREE] > heads + (leaders - 1) * (pattern - 100));
+    CHECK(calls[2].bytes[WR_TO_AGREE] < heads + leaders * pattern);
+    CHECK_EQUAL(calls[3].bytes[WR_TO_AGREE], heads);
+}
+
+/* Where the patterns of all are too much for all, each goes to the aggregators it concerns. */
+static void check_too_much(const char *hints, int64_t ranks_per_node)
+{
+    talk s = {.hints = hints, .ranks_per_node = ranks_per_node, .runs = 3000};
+    sum calls[CALLS];
+    CHECK(RANKS * footprint_of(s.runs) > WR_DESCRIBED_BYTES);
+    listen(&s, calls);
+    for (int c = 1; c < CALLS; c++) /* the first finds out */
+        CHECK(calls[c].bytes[WR_TO_AGREE] < footprint_of(s.runs));
+}
+
 int main(void)
 {
     scene *s = calloc(1, sizeof *s);
@@ -126,5 +258,14 @@ int main(void)
     compare(s, 4);
     compare(s, -4); /* ranks dealt to 4 nodes */
     free(s);
+    check_talk(4, 4, 8);
+    check_talk(-4, 4, 8);
+    check_talk(8, 2, 2);
+    check_talk(-5, 5, 10); /* two of five speak with one voice */
+    check_talk(1, 16, 64);
+    check_too_much("storage=mem;collective=always;exchange=p2p;aggregators=5", 4);
+    check_too_much("storage=mem;collective=always;exchange=p2p;aggregators=16", -3);
+    check_too_much("storage=mem;collective=always;exchange=leaders;aggregators=3", 3);
+    check_too_much("storage=mem;collective=always;exchange=alltoall;aggregators=4", 1);
     return 0;
 }

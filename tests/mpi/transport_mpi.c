@@ -82,7 +82,7 @@ static void check_poke(void)
     MPI_Win_shared_query(window, 0, &size, &unit, (void *)&sent);
     check_within(20);
     if (rank == 0) {
-        wr_parcel found;
+        wr_parcel found = {.rank = 1};
         *sent = 0;
         MPI_Irecv(data, BYTES, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &posted);
         for (bool any = false; !any;)

@@ -211,8 +211,12 @@ static void test_holds(void)
     CHECK(plan.hold_all == WR_HOLD_MODIFY && !plan.hold[0] && plan.meetings == 3);
     in.atomic = 0;
     in.nodes = 2;
+    in.shared = 0;
     CHECK(!wr_plan_build(&in, &plan));
-    CHECK_EQUAL(plan.meetings, 7);
+    CHECK_EQUAL(plan.meetings, 3);
+    in.described = true;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.meetings, 2);
 }
 
 /* The short way to an input of one run, which the log never shows: whatever is tuned, and whatever

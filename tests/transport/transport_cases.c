@@ -119,6 +119,68 @@ static void check_sparse(wr_transport *t, uint64_t seed)
     }
 }
 
+/* What check_join's ranks say: their numbers, or that somebody is lost. */
+enum { LOST = -1, MOST_SAID = 64 };
+
+static void append_said(wr_join *x, int64_t bytes, bool below)
+{
+    int said[2 * MOST_SAID];
+    char *own = (char *)said;
+    CHECK(x->bytes + bytes <= x->room);
+    memcpy(own + (below ? bytes : 0), x->data, (size_t)x->bytes);
+    memcpy(own + (below ? 0 : x->bytes), x->theirs, (size_t)bytes);
+    x->bytes += bytes;
+    memcpy(x->data, said, (size_t)x->bytes);
+}
+
+static void say_lost(wr_join *x, int code)
+{
+    CHECK_EQUAL(code, WEIR_ENOMEM);
+    ((int *)x->data)[0] = LOST;
+}
+
+/* Of the first ranks, whatever their number, each says its own, in as many words: all hear all of
+ * them in order. And where one has no room, it goes on and tells. */
+static void check_join(wr_transport *t)
+{
+    int group[MOST_SAID], said[2][MOST_SAID];
+    CHECK(t->size <= MOST_SAID);
+    for (int i = 0; i < t->size; i++)
+        group[i] = i;
+    for (int count = 1; count <= t->size; count++) {
+        wr_join x = {.tag = TAG,
+                     .group = group,
+                     .count = count,
+                     .own = t->rank,
+                     .data = said[0],
+                     .bytes = sizeof(int),
+                     .room = sizeof said[0],
+                     .theirs = said[1],
+                     .merge = append_said,
+                     .lose = say_lost};
+        said[0][0] = t->rank;
+        if (t->rank >= count)
+            continue;
+        wr_join_run(t, &x);
+        CHECK_EQUAL(x.bytes, count * (int64_t)sizeof(int));
+        for (int i = 0; i < count; i++)
+            CHECK_EQUAL(((int *)x.data)[i], i);
+    }
+    wr_join x = {.tag = TAG,
+                 .group = group,
+                 .count = t->size,
+                 .own = t->rank,
+                 .data = said[0],
+                 .bytes = sizeof(int),
+                 .room = t->rank || t->size == 1 ? sizeof said[0] : 0,
+                 .theirs = said[1],
+                 .merge = append_said,
+                 .lose = say_lost};
+    said[0][0] = t->rank;
+    wr_join_run(t, &x);
+    CHECK(t->rank || ((int *)x.data)[0] == (t->size == 1 ? 0 : LOST));
+}
+
 /* Rank s's row of a matrix goes to the others' columns, every third byte. */
 static void check_alltoall(wr_transport *t)
 {
@@ -182,6 +244,7 @@ void check_transport(wr_transport *t, const wr_tunables *tunables, uint64_t seed
     check_agreement(t);
     check_messages(t);
     check_sparse(t, seed);
+    check_join(t);
     check_alltoall(t);
     check_region(t, tunables);
 }
