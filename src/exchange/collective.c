@@ -122,8 +122,7 @@ static int hold(wr_call *c)
             wr_did_lock(c->rounds.did, kind);
     }
     c->rounds.did->meetings++;
-    return t->nodes > 1 ? wr_agree(t, group->channel.tag, code)
-                        : wr_channel_agree(&group->inner, code);
+    return wr_call_agree(c, code);
 }
 
 static void run_plan(wr_call *c)

@@ -496,13 +496,14 @@ static void lose_leave(wr_join *x, int code)
     x->bytes = leave_bytes(l);
 }
 
-static leave own_leave(const wr_call *c)
+static leave leave_of(const wr_call *c, int64_t stop, int code, const weir_error *error)
 {
-    leave l = {.stop = c->outcome.stop,
-               .code = c->outcome.code,
-               .rank = c->group->handle.world->transport->rank};
-    if (l.code)
-        l.details = *c->error;
+    leave l = {.stop = stop, .code = code, .rank = c->group->handle.world->transport->rank};
+    if (code) {
+        l.details = *error;
+        l.details.code = code;
+        l.details.rank = l.details.rank < 0 ? l.rank : l.details.rank;
+    }
     return l;
 }
 
@@ -526,18 +527,14 @@ static void part(const wr_call *c, leave *all)
 }
 
 /* [collective on the node] What its ranks say. */
-static leave leave_node(const wr_call *c)
+static void hear_node(const wr_call *c, wr_channel *channel, leave *all)
 {
-    wr_channel *channel = &c->group->channel;
     wr_transport *t = c->group->handle.world->transport;
     wr_waiter waiter = wr_transport_waiter(t, true);
-    leave all = own_leave(c);
-    memcpy(wr_channel_lane(channel, channel->epoch, t->local_rank), &all,
-           (size_t)leave_bytes(&all));
+    memcpy(wr_channel_lane(channel, channel->epoch, t->local_rank), all, (size_t)leave_bytes(all));
     uint32_t epoch = wr_channel_exchange(channel, &waiter);
     for (int i = 0; i < t->local_size; i++)
-        add_leave(&all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
-    return all;
+        add_leave(all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
 }
 
 /* [collective on the node] The leader's word for all. */
@@ -555,15 +552,30 @@ static void hear_leader(const wr_call *c, leave *all)
     *all = *(const leave *)(const void *)lane;
 }
 
-int wr_call_leave(wr_call *c)
+/* [collective] What all say; on the node by `channel`. */
+static void hear_all(const wr_call *c, wr_channel *channel, leave *all)
 {
     const wr_group *group = c->group;
-    leave all = group->channel.apart ? own_leave(c) : leave_node(c);
-    c->rounds.did->meetings++;
+    if (!group->channel.apart)
+        hear_node(c, channel, all);
     if (group->channel.apart)
-        part(c, &all);
+        part(c, all);
     else if (group->handle.world->transport->nodes > 1)
-        hear_leader(c, &all);
+        hear_leader(c, all);
+}
+
+int wr_call_agree(wr_call *c, int code)
+{
+    leave all = leave_of(c, INT64_MAX, code, weir_error_last());
+    hear_all(c, &c->group->inner, &all); /* others may read entries in the channel's own mailbox */
+    return all.code ? wr_error_raise(&all.details) : 0;
+}
+
+int wr_call_leave(wr_call *c)
+{
+    leave all = leave_of(c, c->outcome.stop, c->outcome.code, c->error);
+    c->rounds.did->meetings++;
+    hear_all(c, &c->group->channel, &all);
     c->outcome.stop = all.stop;
     c->outcome.code = all.code;
     if (!all.code)

@@ -24,6 +24,10 @@ int wr_call_enter(wr_call *call, int code, wr_joint *all);
 /* What the plan of a call is made from, the same on all ranks but for what moves it. */
 void wr_call_input(const wr_call *call, const wr_joint *all);
 
+/* [collective] Between entry and exit: whoever comes with a code, all return that of the lowest
+ * rank. */
+int wr_call_agree(wr_call *call, int code);
+
 /* [collective] Every rank says how it went; the error of the lowest rank counts, and the lowest
  * stop. All return the same. */
 int wr_call_leave(wr_call *call);

@@ -229,7 +229,11 @@ static bool finish_moving(const wr_parts *p, wr_window_parts *w, wr_part *part)
     if (!is_over(p, w, &part->request, &empty))
         return false;
     part->empty = empty;
-    w->spoiled = w->spoiled || empty;
+    if (empty) { /* the gate tells why */
+        wr_outcome *o = &p->rings->call->outcome;
+        o->stop = wr_min(o->stop, w->window->lo);
+        w->spoiled = true;
+    }
     part->state = WR_PART_HERE;
     return true;
 }

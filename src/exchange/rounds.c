@@ -4,6 +4,7 @@
  * windows that concern its party are through. */
 #include "base/arith.h"
 #include "exchange/gate.h"
+#include "exchange/meeting.h"
 #include "exchange/party.h"
 #include "exchange/serve.h"
 #include "runtime/channel.h"
@@ -95,7 +96,7 @@ static int admit(roles *r)
         code = wr_fail(WEIR_ENOSPC, "no shared memory for the ranks of a node");
     code = prepare(r, code);
     if (c->party.count > 1)
-        return wr_agree(r->rings.t, c->group->channel.tag, code);
+        return wr_call_agree(c, code);
     r->code = code;
     return 0;
 }
@@ -151,6 +152,7 @@ static void run_rounds(roles *r)
 static void run(wr_call *c)
 {
     roles *r = c->roles;
+    c->rounds.did->exchange = c->plan->exchange;
     for (int ring = 0; ring < r->rings.count; ring++)
         r->rings.nw->seen[ring] = 0;
     wr_server_begin(&r->server, r->code);
@@ -177,6 +179,8 @@ static void run_apart(wr_call *c)
         return;
     }
     c->group->node_windows.limit = -1; /* there is no need to look again */
+    if (!c->a->known && !c->described) /* aggregators were asked for nothing */
+        c->rounds.did->meetings--;
     wr_plan_do_without(c->in, c->plan, false);
     wr_call_log(c);
     wr_rounds_windows(c);
@@ -187,9 +191,10 @@ void wr_rounds_windows(wr_call *c)
     wr_group *group = c->group;
     roles r = {.call = c};
     wr_call_find_party(c, c->plan->exchange == WR_EXCHANGE_P2P);
-    c->rounds.did->exchange = c->plan->exchange;
     r.rings =
         (wr_rings){c, group->handle.world->transport, &group->node_windows, c->rings + c->gates};
+    r.server = (wr_server){.rings = &r.rings, .last = c->mine < 0};
+    r.gate = (wr_gate){.rings = &r.rings, .ended = true, .last = true};
     c->roles = &r;
     int code = admit(&r);
     const bool apart = !c->party.ranks && (code == WR_NO_REGION || code == WEIR_ENOSPC);

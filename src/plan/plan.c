@@ -439,7 +439,7 @@ static int build_together(const wr_plan_input *in, wr_plan *out)
     if (out->reason == WR_CHEAPER_PER_NODE)
         go_per_node(in, out);
     out->cell = choose_cell(in, out);
-    out->by_rank = in->mixed && in->direction == WR_WRITE && !in->wanted.apart;
+    out->by_rank = in->mixed && in->direction == WR_WRITE && wr_summary_nodes_meet(&in->wanted);
     out->most = most_of_realm(in, out);
     wr_ways_together(in, out);
     out->meetings = count_meetings(in, out);

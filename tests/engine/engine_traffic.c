@@ -112,7 +112,9 @@ static void compare(scene *s, int64_t ranks_per_node)
                (long long)b->messages[WR_TO_EXCHANGE], (long long)a->messages[WR_TO_AGREE],
                (long long)b->messages[WR_TO_AGREE], (long long)a->bytes[WR_TO_EXCHANGE],
                (long long)b->bytes[WR_TO_EXCHANGE]);
-        CHECK(a->messages[WR_TO_EXCHANGE] >= 4 * b->messages[WR_TO_EXCHANGE]);
+        /* where nodes' ranks interleave and may write the same bytes, each sends its own */
+        const bool apart = ranks_per_node < 0 && d == WR_WRITE;
+        CHECK(a->messages[WR_TO_EXCHANGE] >= (apart ? 1 : 4) * b->messages[WR_TO_EXCHANGE]);
         CHECK(b->messages[WR_TO_AGREE] <= a->messages[WR_TO_AGREE]);
         CHECK(b->bytes[WR_TO_EXCHANGE] <= a->bytes[WR_TO_EXCHANGE]);
         /* three of four pieces are of another node than their aggregator */
