@@ -153,6 +153,7 @@ static void run(wr_call *c)
 {
     roles *r = c->roles;
     c->rounds.did->exchange = c->plan->exchange;
+    r->server.round = r->rings.nw->round;
     for (int ring = 0; ring < r->rings.count; ring++)
         r->rings.nw->seen[ring] = 0;
     wr_server_begin(&r->server, r->code);

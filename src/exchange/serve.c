@@ -203,11 +203,7 @@ bool wr_server_run(wr_server *s)
 int wr_server_build(wr_server *s, wr_rings *rings, const weir_pattern *realm, wr_arena *memory)
 {
     wr_call *c = rings->call;
-    *s = (wr_server){.rings = rings,
-                     .realm = realm,
-                     .end = INT64_MAX,
-                     .last = c->mine < 0,
-                     .round = rings->nw->round};
+    *s = (wr_server){.rings = rings, .realm = realm, .end = INT64_MAX, .last = c->mine < 0};
     if (c->mine < 0)
         return 0;
     wr_windows_init(&s->walk, c->in, c->plan, realm, c->wants.count, c->wants.list);

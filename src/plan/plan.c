@@ -263,8 +263,9 @@ int64_t wr_plan_aggregators(const wr_plan_input *in)
     return wr_min(wr_min(useful, most), in->cores * in->nodes);
 }
 
-/* Whether the messages that node leaders save an aggregator in a round are worth that data are
- * copied once more on their way, by the ranks of a node together, who meet for that. */
+/* Whether the messages that nodes as parties save an aggregator in a round, and the bytes that
+ * several ranks of a node want, are worth that data are copied once more on their way, by the ranks
+ * of a node together, who meet for that. */
 static bool leaders_pay(const wr_plan_input *in, const wr_plan *plan)
 {
     const wr_summary *w = &in->wanted;
@@ -272,7 +273,10 @@ static bool leaders_pay(const wr_plan_input *in, const wr_plan *plan)
     int64_t rounds = w->once_bytes / plan->window / plan->aggregators + 1;
     int64_t data = w->bytes / plan->aggregators / rounds;
     int64_t copy = mib(data, WR_COPY_MIB_NS) / wr_max(1, wr_min(in->cores, of_node));
-    return 2 * times(w->active - in->nodes, WR_MESSAGE_NS) > copy + times(of_node, WR_MEETING_NS);
+    int64_t again = w->bytes - wr_min(w->bytes, times(w->once_bytes, in->nodes));
+    int64_t saved = 2 * times(w->active - in->nodes, WR_MESSAGE_NS) +
+                    mib(again / plan->aggregators / rounds, in->link_mib_ns);
+    return saved > copy + times(of_node, WR_MEETING_NS);
 }
 
 static enum wr_exchange choose_exchange(const wr_plan_input *in, const wr_plan *plan)
