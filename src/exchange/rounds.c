@@ -44,7 +44,9 @@ static int open_windows(wr_call *c)
         need.slots = (int)c->plan->slots;
         need.window = c->plan->window;
     }
-    int64_t kept = code || need.slots == 2 ? 0 : need.slots * wr_slot_bytes(need.window);
+    const bool few = need.slots == (alone ? 2 : 3);
+    int64_t kept = code || few ? 0 : need.slots * wr_slot_bytes(need.window);
+    kept *= alone ? 1 : 3;
     atomic_fetch_add(&group->handle.world->in_flight, kept - group->in_flight);
     group->in_flight = kept;
     return code;

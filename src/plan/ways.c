@@ -188,7 +188,8 @@ static void choose_slots(const wr_plan_input *in, wr_plan *plan)
     plan->slots = plan->cell ? 3 : 2;
     plan->fits = 1;
     if (plan->aside && in->form == WR_SPLIT && in->overlap != WR_OVERLAP_ALL) {
-        const int64_t fitting = in->room / wr_slot_bytes(plan->window);
+        /* between parties there is a gate's slot for each, and room for parts */
+        const int64_t fitting = in->room / wr_slot_bytes(plan->window) / (plan->cell ? 3 : 1);
         plan->slots = wr_max(plan->slots, wr_min(wr_min(windows, WR_SLOTS), fitting));
         plan->fits = windows <= plan->slots;
     }

@@ -187,10 +187,14 @@ static void test_windows(void)
     CHECK(plan.collective && plan.exchange == WR_EXCHANGE_P2P && plan.window == 4 << 20);
     wr_plan_do_without(&in, &plan, true);
     CHECK(!plan.collective && !plan.handed && plan.way[0] == WR_WAY_NONE);
-    in = together(WR_SPLIT); /* by messages one window, as large as it can be */
+    in = together(WR_SPLIT); /* between parties each window has a gate's and a part's beside it */
     in.shared = 0;
     CHECK(!wr_plan_build(&in, &plan));
-    CHECK(plan.slots == 1 && plan.window == (64 << 20) / 3);
+    CHECK_EQUAL(plan.slots, (64 << 20) / (3 * wr_slot_bytes(plan.window)));
+    CHECK(plan.cell == plan.window);
+    in.exchange = WR_EXCHANGE_ALLTOALL; /* one, as large as it can be */
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(plan.slots == 1 && plan.window == (64 << 20) / 3 && !plan.cell);
     in.atomic = 1;
     CHECK(!wr_plan_build(&in, &plan));
     CHECK(!plan.collective && plan.reason == WR_ATOMIC_BESIDE);
