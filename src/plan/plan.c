@@ -206,15 +206,21 @@ static int64_t price_file(const wr_plan_input *in, int64_t aggregators, int64_t 
 }
 
 /* What crosses between nodes: each byte once to or from every node that wants it, but for those
- * whose aggregator is there; all links work at once. */
-static int64_t price_links(const wr_plan_input *in, int64_t rounds)
+ * whose aggregator is there; all links work at once. In a round each aggregator has a message with
+ * every other node, which its own and the other node's processors each have to do with; and before
+ * the first all agree that there is memory. */
+static int64_t price_links(const wr_plan_input *in, int64_t aggregators, int64_t rounds)
 {
     const wr_summary *w = &in->wanted;
     if (in->nodes == 1)
         return 0;
-    int64_t of_node = wr_min(w->bytes, times(w->once_bytes, in->nodes)) / in->nodes;
+    int64_t of_node = wr_min(w->bytes, times(w->once_bytes, in->nodes)) / in->nodes, steps = 0;
+    int64_t messages = 2 * times(rounds, aggregators * (in->nodes - 1) / in->nodes);
+    while (INT64_C(1) << steps < in->nodes)
+        steps++;
+    messages = messages / wr_max(1, wr_min(in->cores, in->ranks / in->nodes)) + 2 * steps;
     return mib(of_node / in->nodes * (in->nodes - 1), in->link_mib_ns) +
-           times(times(rounds, in->nodes - 1), in->link_ns);
+           times(messages, in->link_ns);
 }
 
 /* That, and everybody copies its part. */
@@ -225,7 +231,7 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators, int6
     bool large;
     int64_t rounds = w->once_bytes / window_of(in, &large) / aggregators + 1;
     return price_file(in, aggregators, nodes) + copy + times(rounds, WR_MEETING_NS * in->ranks) +
-           price_links(in, rounds);
+           price_links(in, aggregators, rounds);
 }
 
 /* Between parties windows are cut where all know it. What must be exact is listed, so that there are
