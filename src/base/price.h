@@ -52,20 +52,20 @@ enum {
 
 /* Sizes from which, or up to which, something pays. */
 enum {
-    WR_BRIEF_BYTES = 32 << 10,     /* up to here an access takes less than a thread to be called */
-    WR_LEASE_BYTES = 64 << 10,     /* and is written by a lease: others wait for whoever has it */
-    WR_LOOK_BYTES = 64 << 10,      /* below this, and below so many runs, looking where data are */
-    WR_LOOK_RUNS = 16,             /* costs more than it can bring */
-    WR_MAPPED_RUN = 256 << 10,     /* longer runs are copied by the system as fast as by us */
-    WR_CELL_BYTES = 64 << 20,      /* between parties: larger windows are cut */
-    WR_SMALLEST_WINDOW = 64 << 10, /* that windows are cut to where memory is short */
+    WR_BRIEF_BYTES = 32 << 10,      /* up to here an access takes less than a thread to be called */
+    WR_LEASE_BYTES = 64 << 10,      /* and is written by a lease: others wait for whoever has it */
+    WR_LOOK_BYTES = 64 << 10,       /* below this, and below so many runs, looking where data are */
+    WR_LOOK_RUNS = 16,              /* costs more than it can bring */
+    WR_MAPPED_RUN = 256 << 10,      /* longer runs are copied by the system as fast as by us */
+    WR_CELL_BYTES = 64 << 20,       /* between parties: larger windows are cut */
+    WR_SMALLEST_WINDOW = 64 << 10,  /* that windows are cut to where memory is short */
     WR_DESCRIBED_BYTES = 256 << 10, /* of all ranks' descriptions together: telling them to every
                                        node takes a few hundred microseconds of a slow network, as
                                        long as asking aggregators does */
-    WR_BACKGROUND_PIECE = 4 << 20, /* in the background: most in one run, which the storage copies
+    WR_BACKGROUND_PIECE = 4 << 20,  /* in the background: most in one run, which the storage copies
                                        at once where it can, as waking its threads would disturb
                                        those who compute more; */
-    WR_BACKGROUND_BITE = 16 << 20  /* and most before others get a turn: ranks that copy into one
+    WR_BACKGROUND_BITE = 16 << 20   /* and most before others get a turn: ranks that copy into one
                                        file all at once spin on its lock */
 };
 
