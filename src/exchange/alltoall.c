@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "exchange/party.h"
+#include "exchange/parties.h"
 #include "pattern/meet.h"
 
 /* What an aggregator tells of a round. */

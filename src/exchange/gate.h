@@ -9,7 +9,7 @@
 #ifndef WR_EXCHANGE_GATE_H
 #define WR_EXCHANGE_GATE_H
 
-#include "exchange/parts.h"
+#include "exchange/window_parts.h"
 
 /* Windows of one aggregator, as far as the party takes part. */
 typedef struct wr_stream {

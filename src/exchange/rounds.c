@@ -5,7 +5,7 @@
 #include "base/arith.h"
 #include "exchange/gate.h"
 #include "exchange/meeting.h"
-#include "exchange/party.h"
+#include "exchange/parties.h"
 #include "exchange/serve.h"
 #include "runtime/channel.h"
 

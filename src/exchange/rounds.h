@@ -11,9 +11,9 @@ typedef struct wr_wants {
     int64_t made; /* patterns of wr_call_know: of the first wants, dropped ones included */
 } wr_wants;
 
-/* Who shares memory in the rounds of a call: the ranks of a node, or, where exchange=p2p or there is
- * no shared memory, each rank by itself. Data go from one party to another by messages: between an
- * aggregator and, in each other party, its gate, which is one of that party's ranks. */
+/* Who shares memory in the rounds of a call: the ranks of a node, or, where exchange=p2p or there
+ * is no shared memory, each rank by itself. Data go from one party to another by messages: between
+ * an aggregator and, in each other party, its gate, which is one of that party's ranks. */
 typedef struct wr_party {
     bool ranks;     /* each rank is one */
     int count, own; /* parties, and this rank's; sorted as nodes are, or by rank */

@@ -4,7 +4,7 @@
 #ifndef WR_EXCHANGE_SERVE_H
 #define WR_EXCHANGE_SERVE_H
 
-#include "exchange/parts.h"
+#include "exchange/window_parts.h"
 
 typedef struct wr_server {
     wr_rings *rings;

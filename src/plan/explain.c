@@ -40,8 +40,8 @@ struct weir_plan {
     int64_t cut[WR_CUTS];
 };
 
-/* Text; of a picture the row where windows go, and what of the file it shows; whose realms have been
- * written about so far. */
+/* Text; of a picture the row where windows go, and what of the file it shows; whose realms have
+ * been written about so far. */
 typedef struct writer {
     wr_text text;
     int64_t row;

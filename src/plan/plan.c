@@ -234,8 +234,8 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators, int6
            price_links(in, aggregators, rounds);
 }
 
-/* Between parties windows are cut where all know it. What must be exact is listed, so that there are
- * no more pieces than that takes, wherever they are. */
+/* Between parties windows are cut where all know it. What must be exact is listed, so that there
+ * are no more pieces than that takes, wherever they are. */
 static int64_t choose_cell(const wr_plan_input *in, const wr_plan *plan)
 {
     const wr_summary *w = &in->wanted;

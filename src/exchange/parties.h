@@ -1,6 +1,6 @@
 /* Who shares memory in the rounds of a call (wr_party in rounds.h). */
-#ifndef WR_EXCHANGE_PARTY_H
-#define WR_EXCHANGE_PARTY_H
+#ifndef WR_EXCHANGE_PARTIES_H
+#define WR_EXCHANGE_PARTIES_H
 
 #include "exchange/rounds.h"
 

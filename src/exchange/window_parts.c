@@ -1,7 +1,7 @@
 /* Parts: packed and sent, or received and unpacked. Messages between two ranks arrive in the order
  * they were sent, and that is how each side knows which is which: parts are started in the order of
  * windows, and within one in that of the queue. */
-#include "exchange/parts.h"
+#include "exchange/window_parts.h"
 
 #include <string.h>
 

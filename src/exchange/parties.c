@@ -1,5 +1,5 @@
 /* Parties, and which of their ranks deal with which aggregator. */
-#include "exchange/party.h"
+#include "exchange/parties.h"
 
 #include "base/arith.h"
 

@@ -1,8 +1,8 @@
 /* An aggregator's messages with the gates of other parties: the parts of its windows that move
  * between parties. All parts of a window are under way at once, as far as there is memory; windows
  * follow one another. */
-#ifndef WR_EXCHANGE_PARTS_H
-#define WR_EXCHANGE_PARTS_H
+#ifndef WR_EXCHANGE_WINDOW_PARTS_H
+#define WR_EXCHANGE_WINDOW_PARTS_H
 
 #include "exchange/rings.h"
 #include "exchange/stretch.h"
