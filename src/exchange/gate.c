@@ -55,7 +55,7 @@ int wr_gate_build(wr_gate *g, wr_rings *rings, const wr_wants *wants, wr_arena *
         which++;
     *g = (wr_gate){.rings = rings, .ring = c->rings + which, .last = which == c->gates};
     g->ended = g->last;
-    if (g->last)
+    if (g->last || c->gates < 1)
         return 0;
     int code = wr_demand_build(&g->queue, c, wants, true, memory);
     g->stream = wr_arena_alloc(memory, (n / c->gates + 1) * (int64_t)sizeof *g->stream);

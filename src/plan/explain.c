@@ -374,8 +374,8 @@ static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int
     for (int64_t k = 0; !p->plan.scattered && k < walk->count; k++)
         data += wr_pattern_data_below(walk->wants[k].pattern, hi) -
                 wr_pattern_data_below(walk->wants[k].pattern, lo);
-    wr_say(&w->text, "realm %lld of rank %lld: ", (long long)i,
-           (long long)(p->first_rank + wr_plan_seat(&p->plan, i)));
+    const int64_t rank = p->first_rank + wr_plan_seat(&p->plan, i);
+    wr_say(&w->text, "realm %lld of rank %lld: ", (long long)i, (long long)rank);
     if (p->plan.period)
         wr_say(&w->text, "%lld bytes from %lld on, and again every %lld",
                (long long)wr_plan_block(&p->plan, i), (long long)p->plan.base + i * p->plan.block,
