@@ -1,5 +1,5 @@
 /* A window's round at an aggregator: made, locked and read before ranks take part, written and let
- * go after them, the same for shared memory and for messages.
+ * go after them, the same for windows of a party and for all-to-alls.
  *
  * Locks are tried and never waited for: an aggregator that waits serves nobody, and two collective
  * calls on one file would wait for each other. A window with holes is held alone from its reading
@@ -33,7 +33,7 @@ typedef struct wr_rounds {
 } wr_rounds;
 
 typedef struct wr_round {
-    int state; /* exchange/shared.c's */
+    int state; /* of whoever has the round (exchange/serve.c) */
     wr_window window;
     int64_t valid; /* when reading: bytes from here on do not exist */
     bool made, locked;

@@ -362,6 +362,7 @@ static int admit(alltoall *x)
         code = code ? code : WEIR_ENOMEM;
     if (c->mine >= 0 && !code)
         code = take_memory(x);
+    c->rounds.did->meetings += x->t->size > 1;
     return wr_agree(x->t, c->group->channel.tag, code);
 }
 

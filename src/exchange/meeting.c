@@ -265,6 +265,16 @@ static int64_t described_bytes(const wr_call *c, bool *hidden)
     return bytes;
 }
 
+/* Whether the ranks that this one hears make the same call; otherwise they do nothing together. */
+static bool all_alike(const wr_call *c)
+{
+    const wr_leaders l = wr_group_leaders(c->group);
+    for (int i = l.first; i < l.first + l.seen; i++)
+        if (wr_call_entry_of(c, i)->kind != wr_call_entry_of(c, l.first)->kind)
+            return false;
+    return true;
+}
+
 /* [collective on the node] How many bytes of descriptions can be kept here; 0 as well if those of
  * the node itself cannot be told. How many there will be is a guess: what the latest call took, or,
  * at first, what other nodes take if they are like this one. A wrong one costs the next call, or
@@ -274,7 +284,7 @@ static int64_t make_room(wr_call *c)
     wr_group *group = c->group;
     wr_descriptions *d = &group->descriptions;
     bool hidden;
-    if (c->a->known)
+    if (!all_alike(c) || c->a->known)
         return 0;
     const int64_t bytes = described_bytes(c, &hidden);
     if (bytes > WR_DESCRIBED_BYTES)

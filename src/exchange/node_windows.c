@@ -67,7 +67,7 @@ int wr_node_windows_open(wr_node_windows *nw, wr_channel *channel, const wr_node
         return 0;
     wr_node_windows_close(nw);
     const bool own = need->members == 1;
-    if (!own && (channel->apart || nw->limit < 0))
+    if (!own && (channel->apart || nw->limit < 0 || need->members > WR_NODE_RANKS))
         return WR_NO_REGION;
     nw->members = need->members;
     nw->rings = need->rings;

@@ -12,7 +12,7 @@ wr_slot *wr_rings_change(const wr_rings *r, int ring, int which)
      * a negative number says that they change. The fence keeps it before the stores that follow; it
      * pairs with the acquire fence in visit(), which looks at the number again after reading. */
     int64_t before = atomic_load_explicit(&slot->number, memory_order_relaxed);
-    atomic_store_explicit(&slot->number, -before, memory_order_relaxed);
+    atomic_store_explicit(&slot->number, before > 0 ? -before : before, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     slot->ordered = slot->packed = 0;
     slot->valid = INT64_MAX;

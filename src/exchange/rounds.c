@@ -97,8 +97,10 @@ static int admit(roles *r)
     if (code == WR_NO_REGION)
         code = wr_fail(WEIR_ENOSPC, "no shared memory for the ranks of a node");
     code = prepare(r, code);
-    if (c->party.count > 1)
+    if (c->party.count > 1) {
+        c->rounds.did->meetings++;
         return wr_call_agree(c, code);
+    }
     r->code = code;
     return 0;
 }
@@ -182,8 +184,7 @@ static void run_apart(wr_call *c)
         return;
     }
     c->group->node_windows.limit = -1; /* there is no need to look again */
-    if (!c->a->known && !c->described) /* aggregators were asked for nothing */
-        c->rounds.did->meetings--;
+    c->rounds.did->meetings -= 1 + (!c->a->known && !c->described); /* the plan has one admission */
     wr_plan_do_without(c->in, c->plan, false);
     wr_call_log(c);
     wr_rounds_windows(c);

@@ -304,8 +304,10 @@ static int take_passed(const asking *x, wr_parcel *out)
 static int ask(asking *x, int *count, wr_parcel **in)
 {
     wr_call *c = x->call;
-    char *large = c->group->requests.base;
+    char *large = NULL;
     int code = c->group->channel.apart || !wr_call_show(c) ? 0 : send_large(x, &large);
+    if (!large) /* they are shown */
+        large = c->group->requests.base;
     if (!x->leaders.leads) {
         int lost = c->mine < 0 ? 0 : take_passed(x, *in);
         return code ? code : lost;

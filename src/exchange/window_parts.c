@@ -16,7 +16,8 @@ int wr_parts_build(wr_parts *p, const wr_rings *rings, const weir_pattern *realm
     int code = wr_demand_build(&p->queue, c, &c->wants, false, memory);
     p->queue.realm = realm;
     p->of = wr_arena_alloc(memory, p->slots * (int64_t)sizeof *p->of);
-    if (code || !p->of)
+    p->place = wr_arena_alloc(memory, n * (int64_t)sizeof *p->place);
+    if (code || !p->of || !p->place)
         return WEIR_ENOMEM;
     memset(p->of, 0, (size_t)p->slots * sizeof *p->of);
     if (c->party.count == 1)
@@ -134,15 +135,24 @@ static bool repeats(const wr_parts *p, const wr_window_parts *w, const wr_part *
     return first != w->active[i] && first >= w->active[part->stretch.first];
 }
 
-/* All data of a part between packed memory and window. */
+/* All data of a part between packed memory and window. What several ranks write alike stands there
+ * once, and is written again after what ranks between them write over it. */
 static void copy_part(const wr_parts *p, const wr_window_parts *w, const wr_part *part)
 {
-    char *packed = part->data;
+    int64_t used = 0;
     const wr_stretch *s = &part->stretch;
-    for (int64_t i = s->first; i < s->first + s->count; i++)
-        if (!repeats(p, w, part, i))
-            packed += wr_want_copy(want_of(p, w, i), direction_of(p), w->window->cover,
-                                   buffer_of(p, w), packed, *w->window);
+    for (int64_t i = s->first; i < s->first + s->count; i++) {
+        const int64_t first = p->queue.same[w->active[i]];
+        const bool again = repeats(p, w, part, i);
+        if (again && (!is_ordered(p, w) || first == p->queue.same[w->active[i - 1]]))
+            continue;
+        if (!again)
+            p->place[w->active[i]] = used;
+        const int64_t bytes =
+            wr_want_copy(want_of(p, w, i), direction_of(p), w->window->cover, buffer_of(p, w),
+                         part->data + (again ? p->place[first] : used), *w->window);
+        used += again ? 0 : bytes;
+    }
 }
 
 /* Memory for a part; false: parts before it must be over first. */

@@ -44,7 +44,8 @@ typedef struct wr_window_parts {
 typedef struct wr_parts {
     const wr_rings *rings;
     wr_demand queue;
-    int64_t room; /* bytes of `packed` */
+    int64_t room;   /* bytes of `packed` */
+    int64_t *place; /* of each want's data in the part that is copied */
     int slots;
     int64_t next;        /* number of the window whose parts are started */
     int64_t begun;       /* windows */

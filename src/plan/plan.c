@@ -393,13 +393,16 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
-/* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; and
- * requests to aggregators, where these do not know all that is wanted. */
+/* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; requests to
+ * aggregators, where these do not know all that is wanted; and, between parties, that there is
+ * memory for the rounds. */
 static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 {
     const bool asks =
         plan->collective && plan->exchange != WR_EXCHANGE_SHM && !in->known && !in->described;
-    return 2 + asks + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
+    const bool admits = plan->collective && in->wanted.active && in->ranks > 1 &&
+                        (plan->cell || plan->exchange == WR_EXCHANGE_ALLTOALL);
+    return 2 + asks + admits + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
 }
 
 /* Cuts realms, for aggregators on the seats of the input. */
@@ -476,6 +479,7 @@ void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute)
     }
     wr_ways_together(in, plan);
     plan->handed = plan->handed && !mute;
+    plan->meetings = count_meetings(in, plan);
 }
 
 /* Whether a rank that reads alone pays less for exactly what it wants, straight into its memory,

@@ -17,9 +17,9 @@ typedef struct wr_piece {
 } wr_piece;
 
 /* How pieces are joined. */
-typedef struct wr_join {
+typedef struct wr_joining {
     int64_t gap, spare;
-} wr_join;
+} wr_joining;
 
 /* What one rank wants of the window and the realm, as batches. */
 static void start(const wr_windows *w, const wr_want *want, const wr_window *at, wr_meet *meet)
@@ -35,21 +35,6 @@ void *wr_union_room(wr_windows *w)
     if (!w->pieces)
         w->pieces = wr_alloc(WR_UNION_ROOM);
     return w->pieces;
-}
-
-/* Appends one rank's pieces; 1 if they do not fit. */
-static int list_want(wr_windows *w, const wr_want *want, const wr_window *at, int64_t *used)
-{
-    wr_meet meet;
-    wr_meeting m;
-    for (start(w, want, at, &meet); wr_meet_next(&meet, &m);)
-        for (int64_t i = 0; i < m.count; i++) {
-            if (*used == WR_PIECES)
-                return 1;
-            int64_t lo = m.offset + i * m.stride;
-            w->pieces[(*used)++] = (wr_piece){lo, lo + m.run};
-        }
-    return 0;
 }
 
 /* Merges two sorted stretches, [0, half) and [half, count), through `spare`. */
@@ -146,7 +131,7 @@ static int find_same(wr_windows *w)
 /* Joins sorted pieces across gaps; what is said of the cover follows. Returns how many are left. A
  * last piece that the window's end may have cut, of at most `spare` bytes, is left to the next
  * window: covers of whole runs are regular, and copied in large batches. */
-static int64_t join(wr_piece *pieces, int64_t count, wr_join how, wr_window *out)
+static int64_t join(wr_piece *pieces, int64_t count, wr_joining how, wr_window *out)
 {
     int64_t kept = 0;
     bool holes = false, overlap = false; /* up to the last piece */
@@ -186,6 +171,35 @@ static int build(wr_windows *w, int64_t count, wr_window *out)
     return code;
 }
 
+/* Joins what pieces there are so far, where a window must be listed and cannot be smaller: then
+ * bytes that several ranks want do not count again. Whether there is room now. */
+static bool squeeze(wr_windows *w, const wr_window *at, int64_t *used, bool *overlap)
+{
+    wr_window so_far = {.hi = at->hi};
+    if (!at->fixed || !wr_plan_is_exact(w->in))
+        return false;
+    sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
+    *used = join(w->pieces, *used, (wr_joining){0}, &so_far);
+    *overlap = *overlap || so_far.overlap;
+    return *used <= WR_PIECES / 2;
+}
+
+/* Appends one rank's pieces; 1 if they do not fit. */
+static int list_want(wr_windows *w, const wr_want *want, const wr_window *at, int64_t *used,
+                     bool *overlap)
+{
+    wr_meet meet;
+    wr_meeting m;
+    for (start(w, want, at, &meet); wr_meet_next(&meet, &m);)
+        for (int64_t i = 0; i < m.count; i++) {
+            if (*used == WR_PIECES && !squeeze(w, at, used, overlap))
+                return 1;
+            int64_t lo = m.offset + i * m.stride;
+            w->pieces[(*used)++] = (wr_piece){lo, lo + m.run};
+        }
+    return 0;
+}
+
 /* The joined pieces of all ranks in a window; how many in *used. 1 if there are too many. */
 static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
 {
@@ -194,18 +208,19 @@ static int join_all(wr_windows *w, int64_t gap, wr_window *at, int64_t *used)
         wr_union_room(w) ? wr_want_queue_reach(&w->queue, at->lo, at->hi, INT64_MAX) : WEIR_ENOMEM;
     if (!code && !w->same)
         code = find_same(w);
+    bool overlap = false;
     *used = 0;
     for (int64_t i = 0; !code && (one = wr_want_queue_get(&w->queue, i, at->hi)); i++)
         if (!(w->same[one->want / BITS] >> one->want % BITS & 1))
-            code = list_want(w, &w->wants[one->want], at, used);
+            code = list_want(w, &w->wants[one->want], at, used, &overlap);
     if (code)
         return code;
     sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
     /* what lies between two dealt blocks is another realm's */
-    const wr_join how = {.gap = wr_plan_is_scattered(w->plan, at->lo, at->hi) ? 0 : gap,
-                         .spare = at->hi < w->plan->hi && !at->fixed ? w->plan->window / 8 : 0};
+    const wr_joining how = {.gap = wr_plan_is_scattered(w->plan, at->lo, at->hi) ? 0 : gap,
+                            .spare = at->hi < w->plan->hi && !at->fixed ? w->plan->window / 8 : 0};
     *used = join(w->pieces, *used, how, at);
-    at->overlap = at->overlap || w->twice;
+    at->overlap = at->overlap || overlap || w->twice;
     return 0;
 }
 
