@@ -393,8 +393,8 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
-/* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; requests to
- * aggregators, where these do not know all that is wanted; and, between parties, that there is
+/* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; requests
+ * to aggregators, where these do not know all that is wanted; and, between parties, that there is
  * memory for the rounds. */
 static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 {
