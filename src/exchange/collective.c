@@ -185,6 +185,7 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     in->known = a->known != NULL;
     in->described = c->described || (in->nodes == 1 && !c->group->channel.apart);
     in->room = all->room;
+    in->ready = !all->unready;
     in->aside = all->aside;
     if (c->access) {
         in->form = c->access->form;

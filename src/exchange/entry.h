@@ -16,6 +16,7 @@ typedef struct wr_call_entry {
     int32_t dropped;     /* 1: it has let go of shared memory since the last call */
     int32_t news;        /* 1: it has hints that all must agree on */
     int32_t wrote_alone; /* 1: it has stored what it wrote alone since the latest sync */
+    int32_t unready;     /* 1: it may lack memory for its part in the rounds */
     int32_t same;        /* 1: it wants what is kept of its latest description */
     wr_summary summary;
     int64_t begin, end;

@@ -63,6 +63,7 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
     in->realms = in->custom ? WR_REALMS_CUSTOM : in->realms;
     in->custom_hash = group->custom_hash;
     in->given = in->custom ? &group->custom : NULL;
+    in->held = group->held;
     in->limit = in->nodes == 1 ? group->node_windows.limit : 0; /* which is each node's own */
     in->link_ns = group->handle.link.message_ns;
     if (!group->handle.tunables.link)
@@ -135,10 +136,28 @@ int wr_group_prepare(wr_group *group, const wr_tunables *tunables)
         return code;
     }
     group->wide = wide;
+    group->held = (wr_held){0}; /* by others now */
     wr_free(group->seat);
     group->seat = seat;
     group->seats = seats;
     return 0;
+}
+
+/* Descriptions that all are told, and what is made from them, take less. */
+enum { ASIDE_BYTES = 4 << 20 };
+
+bool wr_group_set_aside(wr_group *group)
+{
+    if (!group->aside)
+        group->aside = wr_pages_alloc(ASIDE_BYTES);
+    return group->aside;
+}
+
+void wr_group_give_back(wr_group *group)
+{
+    if (group->aside)
+        wr_pages_free(group->aside, ASIDE_BYTES);
+    group->aside = NULL;
 }
 
 void wr_group_end_regions(wr_group *group)
@@ -146,12 +165,14 @@ void wr_group_end_regions(wr_group *group)
     wr_region_cache_leave(&group->handle.world->process->regions, &group->kept);
     wr_group_close_regions(group);
     wr_descriptions_release(&group->descriptions);
+    wr_group_give_back(group);
 }
 
 void wr_group_close_regions(wr_group *group)
 {
     wr_node_windows_close(&group->node_windows);
     wr_region_close(&group->requests);
+    wr_region_close(&group->packed);
     atomic_fetch_sub(&group->handle.world->in_flight, group->in_flight);
     group->in_flight = 0;
 }

@@ -21,6 +21,9 @@ typedef struct wr_group {
     wr_region requests;           /* patterns that do not fit a mailbox, during a call */
     wr_cached_regions kept;       /* both of these, between calls */
     wr_descriptions descriptions; /* of what all ranks want, of several nodes */
+    wr_held held;                 /* what all ranks have memory for by now */
+    void *aside;                  /* for what else rounds between parties take */
+    wr_region packed;             /* of this rank as aggregator: messages on their way */
     int64_t in_flight;            /* bytes of the node windows that count as memory for overlap */
     wr_window_cache window_cache[2]; /* of this rank as aggregator, by direction */
     int64_t unit, align;             /* of realms */
@@ -51,6 +54,11 @@ bool wr_group_by_messages(const wr_group *group);
 /* [collective] What the tunables ask for besides transfers is there: who may be aggregator, a
  * transport of the file's own. On failure nothing has changed. */
 int wr_group_prepare(wr_group *group, const wr_tunables *tunables);
+
+/* Sets memory aside for a call that has promised to have enough; whether it is there. When it runs
+ * short it gives that back to the system. */
+bool wr_group_set_aside(wr_group *group);
+void wr_group_give_back(wr_group *group);
 
 /* Gives up memory shared by the ranks of a node: the node windows, and what holds large requests.
  * By whoever has the group to itself: a call, or the region cache; at its end a group leaves that

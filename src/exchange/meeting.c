@@ -40,10 +40,17 @@ static int64_t room_of(const wr_group *group)
     return wr_max(0, group->handle.tunables.overlap_memory - others);
 }
 
+/* Whether this rank cannot promise that it has the memory that its part will take: what is not in
+ * the node's windows is set aside, unless it is unusual. */
+static bool is_unready(wr_group *group, const wr_call_entry *e)
+{
+    return !wr_group_set_aside(group) || e->dropped || e->again || wr_call_entry_large(e);
+}
+
 /* Fills this rank's lane. */
 static void say_entry(const wr_call *c, int code)
 {
-    const wr_group *group = c->group;
+    wr_group *group = c->group;
     const wr_access_request *a = c->a;
     const wr_transport *t = group->handle.world->transport;
     wr_call_entry *e = wr_call_entry_of(c, t->local_rank);
@@ -75,6 +82,7 @@ static void say_entry(const wr_call *c, int code)
         e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
     if (e->pattern_bytes <= WR_ENTRY_BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
+    e->unready = wr_group_by_messages(group) && is_unready(group, e);
 }
 
 /* Where one has let go of shared memory, all do, and make it anew. */
@@ -113,6 +121,7 @@ static int hear_entries(const wr_call *c, wr_joint *all, int *from)
         all->aside |= e->aside;
         all->news |= e->news;
         all->wrote_alone |= e->wrote_alone;
+        all->unready |= e->unready;
     }
     return 0;
 }
@@ -127,6 +136,7 @@ static void add_joint(wr_joint *all, const wr_joint *more)
     all->aside |= more->aside;
     all->news |= more->news;
     all->wrote_alone |= more->wrote_alone;
+    all->unready |= more->unready;
 }
 
 /* What it costs this node to go for itself, if it can. */

@@ -21,6 +21,26 @@ typedef struct roles {
     int code; /* why it has no part in it, on one node */
 } roles;
 
+/* Roles of which nothing is built yet. */
+static void begin(roles *r)
+{
+    r->server = (wr_server){.rings = &r->rings, .last = r->call->mine < 0};
+    r->gate = (wr_gate){.rings = &r->rings, .ended = true, .last = true};
+    r->realm = NULL;
+    r->members = r->call->wants = (wr_wants){0};
+}
+
+static void release(roles *r)
+{
+    wr_gate_release(&r->gate);
+    wr_server_release(&r->server);
+    weir_pattern_free(r->realm);
+    wr_wants_forget(&r->members);
+    wr_wants_forget(&r->call->wants);
+    wr_arena_release(&r->memory);
+    begin(r);
+}
+
 /* --- admission --- */
 
 /* [collective on the node] Memory for the windows of the plan, or of a smaller one, or
@@ -83,6 +103,29 @@ static int prepare(roles *r, int code)
     return code;
 }
 
+/* [collective] What all have by now, the next call need not agree on. */
+static int agree(wr_call *c, int code)
+{
+    const wr_plan *plan = c->plan;
+    c->rounds.did->meetings++;
+    code = wr_call_agree(c, code);
+    c->group->held = code ? (wr_held){0}
+                          : (wr_held){plan->exchange, plan->aggregators, plan->slots, plan->window};
+    return code;
+}
+
+/* Others rely on this rank, whose memory ran short: it takes what was set aside, and, should that
+ * not be enough, waits for more. */
+static void insist(roles *r)
+{
+    int tries = 0;
+    do {
+        wr_group_give_back(r->call->group);
+        release(r);
+        wr_backoff(&tries);
+    } while (prepare(r, 0));
+}
+
 /* [collective] There is memory for the rounds, and all know what they need; or all leave. On one
  * node an aggregator that has not has no windows. */
 static int admit(roles *r)
@@ -97,11 +140,12 @@ static int admit(roles *r)
     if (code == WR_NO_REGION)
         code = wr_fail(WEIR_ENOSPC, "no shared memory for the ranks of a node");
     code = prepare(r, code);
-    if (c->party.count > 1) {
-        c->rounds.did->meetings++;
-        return wr_call_agree(c, code);
-    }
-    r->code = code;
+    if (c->party.count == 1)
+        r->code = code;
+    else if (c->plan->admits)
+        return agree(c, code);
+    else if (code)
+        insist(r);
     return 0;
 }
 
@@ -164,17 +208,6 @@ static void run(wr_call *c)
     run_rounds(r);
 }
 
-static void release(roles *r)
-{
-    wr_gate_release(&r->gate);
-    wr_server_release(&r->server);
-    weir_pattern_free(r->realm);
-    wr_wants_forget(&r->members);
-    wr_wants_forget(&r->call->wants);
-    r->call->wants = (wr_wants){0};
-    wr_arena_release(&r->memory);
-}
-
 /* Where some node has no shared memory each rank is a party of its own. */
 static void run_apart(wr_call *c)
 {
@@ -194,11 +227,12 @@ void wr_rounds_windows(wr_call *c)
 {
     wr_group *group = c->group;
     roles r = {.call = c};
+    if (c->plan->per_node) /* nodes may make other windows */
+        group->held = (wr_held){0};
     wr_call_find_party(c, c->plan->exchange == WR_EXCHANGE_P2P);
     r.rings =
         (wr_rings){c, group->handle.world->transport, &group->node_windows, c->rings + c->gates};
-    r.server = (wr_server){.rings = &r.rings, .last = c->mine < 0};
-    r.gate = (wr_gate){.rings = &r.rings, .ended = true, .last = true};
+    begin(&r);
     c->roles = &r;
     int code = admit(&r);
     const bool apart = !c->party.ranks && (code == WR_NO_REGION || code == WEIR_ENOSPC);

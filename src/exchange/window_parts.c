@@ -8,6 +8,14 @@
 #include "base/arith.h"
 #include "pattern/meet.h"
 
+static int grow(wr_region *memory, int64_t bytes)
+{
+    if (memory->bytes >= bytes)
+        return 0;
+    wr_region_close(memory);
+    return wr_region_own(bytes, memory);
+}
+
 int wr_parts_build(wr_parts *p, const wr_rings *rings, const weir_pattern *realm, wr_arena *memory)
 {
     const wr_call *c = rings->call;
@@ -25,11 +33,13 @@ int wr_parts_build(wr_parts *p, const wr_rings *rings, const weir_pattern *realm
     for (int64_t i = 0; i < n; i++) /* more than a window, if it has bytes several times */
         if (!weir_pattern_is_disjoint(c->wants.list[i].pattern))
             p->room = wr_max(p->room, c->wants.list[i].end - c->wants.list[i].begin);
+    if (grow(&c->group->packed, p->slots * p->room))
+        return WEIR_ENOMEM;
     for (int i = 0; i < p->slots; i++) {
         p->of[i].part = wr_arena_alloc(memory, n * (int64_t)sizeof(wr_part));
         p->of[i].active = wr_arena_alloc(memory, n * (int64_t)sizeof(int64_t));
-        p->of[i].packed = wr_arena_alloc(memory, p->room);
-        if (!p->of[i].part || !p->of[i].active || !p->of[i].packed)
+        p->of[i].packed = c->group->packed.base + i * p->room;
+        if (!p->of[i].part || !p->of[i].active)
             return WEIR_ENOMEM;
     }
     return 0;

@@ -393,16 +393,31 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
     return (wanted < span / 2 ? 2 * wanted : span) / plan->aggregators + 1;
 }
 
+/* Whether rounds can go on from an earlier call's memory: the windows it made, and for the rest
+ * what ranks have set aside, which is enough for that many descriptions. */
+static bool is_held(const wr_plan_input *in, const wr_plan *plan)
+{
+    enum { KNOWN_RANKS = 1024 };
+    const wr_held *h = &in->held;
+    return in->ready && (in->described || (in->known && in->ranks <= KNOWN_RANKS)) && !in->custom &&
+           plan->exchange == h->exchange && plan->exchange != WR_EXCHANGE_ALLTOALL &&
+           plan->aggregators == h->aggregators && plan->slots <= h->slots &&
+           plan->window <= h->window;
+}
+
+static bool must_admit(const wr_plan_input *in, const wr_plan *plan)
+{
+    const bool between = plan->cell || plan->exchange == WR_EXCHANGE_ALLTOALL;
+    return between && plan->collective && in->wanted.active && in->ranks > 1 && !is_held(in, plan);
+}
+
 /* Exchanges in which all take part: entry and exit; cuts; in atomic mode, leave to go on; requests
- * to aggregators, where these do not know all that is wanted; and, between parties, that there is
- * memory for the rounds. */
+ * to aggregators, where these do not know all that is wanted; and that there is memory. */
 static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 {
     const bool asks =
         plan->collective && plan->exchange != WR_EXCHANGE_SHM && !in->known && !in->described;
-    const bool admits = plan->collective && in->wanted.active && in->ranks > 1 &&
-                        (plan->cell || plan->exchange == WR_EXCHANGE_ALLTOALL);
-    return 2 + asks + admits + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
+    return 2 + asks + plan->admits + (plan->hold_all != 0) + in->asked * (in->nodes > 1 ? 2 : 1);
 }
 
 /* Cuts realms, for aggregators on the seats of the input. */
@@ -455,6 +470,7 @@ static int build_together(const wr_plan_input *in, wr_plan *out)
     out->by_rank = in->mixed && in->direction == WR_WRITE && wr_summary_nodes_meet(&in->wanted);
     out->most = most_of_realm(in, out);
     wr_ways_together(in, out);
+    out->admits = must_admit(in, out);
     out->meetings = count_meetings(in, out);
     return 0;
 }
@@ -479,6 +495,7 @@ void wr_plan_do_without(const wr_plan_input *in, wr_plan *plan, bool mute)
     }
     wr_ways_together(in, plan);
     plan->handed = plan->handed && !mute;
+    plan->admits = must_admit(in, plan);
     plan->meetings = count_meetings(in, plan);
 }
 

@@ -111,6 +111,12 @@ typedef struct wr_moving {
     int64_t may_keep; /* bytes that operations may keep in flight; 0: none overlap */
 } wr_moving;
 
+/* What the ranks of a file have found memory for, all of them, in an earlier call. */
+typedef struct wr_held {
+    int64_t exchange; /* 0: nothing */
+    int64_t aggregators, slots, window;
+} wr_held;
+
 /* Everything a plan depends on. What realms and windows depend on is int64_t, to be hashed. */
 typedef struct wr_plan_input {
     int64_t direction; /* enum wr_direction */
@@ -152,7 +158,9 @@ typedef struct wr_plan_input {
     bool leased;  /* this rank may have a lease, to write without a lock each time */
     bool task;    /* it may be left where it waits, for others to go on */
     bool mixed;   /* ranks of a node lie between those of another */
+    bool ready;   /* all ranks have set memory aside for their part in rounds between parties */
     enum wr_form form;
+    wr_held held;         /* what that is besides */
     int64_t asked;        /* how often ranks were asked where balanced realms begin */
     int64_t overlap;      /* enum wr_overlap */
     int64_t may_keep;     /* bytes that operations of a rank may keep in flight, */
@@ -261,6 +269,7 @@ typedef struct wr_plan {
                           * realm, so that all know them; 0: as their wants are */
     bool by_rank;        /* what ranks of different parties write must be written in their order */
     int64_t exchange;    /* enum wr_exchange, and not auto: how data move between ranks */
+    bool admits;         /* between parties: all agree first that there is memory for it */
     int64_t price_together, price_alone; /* nanoseconds, for the slowest rank; in->node_ns too */
     enum wr_way way[WR_TRIES];           /* in the order they are tried, up to NONE, */
     enum wr_hold hold[WR_TRIES];         /* what is locked for each of these, */

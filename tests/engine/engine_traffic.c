@@ -242,6 +242,18 @@ static void check_talk(int64_t ranks_per_node, int64_t leaders, int64_t messages
     CHECK_EQUAL(calls[3].bytes[WR_TO_AGREE], heads);
 }
 
+/* Through aggregators it is the same, once all know that there is memory. */
+static void check_memory(int64_t ranks_per_node, int64_t messages)
+{
+    talk s = {
+        .hints = "storage=mem;collective=always", .ranks_per_node = ranks_per_node, .runs = 20};
+    sum calls[CALLS];
+    listen(&s, calls);
+    CHECK_EQUAL(calls[0].messages[WR_TO_AGREE], 3 * messages);
+    for (int c = 1; c < CALLS; c++)
+        CHECK_EQUAL(calls[c].messages[WR_TO_AGREE], 2 * messages);
+}
+
 /* Where the patterns of all are too much for all, each goes to the aggregators it concerns. */
 static void check_too_much(const char *hints, int64_t ranks_per_node)
 {
@@ -265,6 +277,9 @@ int main(void)
     check_talk(8, 2, 2);
     check_talk(-5, 5, 10); /* two of five speak with one voice */
     check_talk(1, 16, 64);
+    check_memory(4, 8);
+    check_memory(-5, 10);
+    check_memory(1, 64);
     check_too_much("storage=mem;collective=always;exchange=p2p;aggregators=5", 4);
     check_too_much("storage=mem;collective=always;exchange=p2p;aggregators=16", -3);
     check_too_much("storage=mem;collective=always;exchange=leaders;aggregators=3", 3);

@@ -221,6 +221,15 @@ static void test_holds(void)
     in.described = true;
     CHECK(!wr_plan_build(&in, &plan));
     CHECK_EQUAL(plan.meetings, 3);
+    in.held = (wr_held){plan.exchange, plan.aggregators, plan.slots, plan.window};
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.meetings, 3); /* some rank has no memory set aside */
+    in.ready = true;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.meetings, 2);
+    in.held.slots--;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK_EQUAL(plan.meetings, 3);
 }
 
 /* The short way to an input of one run, which the log never shows: whatever is tuned, and whatever
