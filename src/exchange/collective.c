@@ -198,6 +198,8 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
 static int plan_node(wr_call *c, const wr_joint *all)
 {
     wr_plan_input own = *c->in;
+    c->group->held =
+        (wr_held){0}; /* nodes may make other windows, and one that wants nothing none */
     own.limit = c->group->node_windows.limit;
     int code =
         wr_plan_for_node(&all->node, c->group->handle.world->transport->local_size, &own, c->plan);

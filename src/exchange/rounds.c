@@ -227,8 +227,6 @@ void wr_rounds_windows(wr_call *c)
 {
     wr_group *group = c->group;
     roles r = {.call = c};
-    if (c->plan->per_node) /* nodes may make other windows */
-        group->held = (wr_held){0};
     wr_call_find_party(c, c->plan->exchange == WR_EXCHANGE_P2P);
     r.rings =
         (wr_rings){c, group->handle.world->transport, &group->node_windows, c->rings + c->gates};
