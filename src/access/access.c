@@ -108,15 +108,6 @@ int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, ch
     return bytes;
 }
 
-int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, wr_window range)
-{
-    const wr_access_request a = {
-        .file = want->pattern, .begin = want->begin, .end = want->end, .memory = want->pattern};
-    return wr_want_touches(want, range.lo, range.hi)
-               ? wr_access_pack(&a, realm, NULL, range.lo, range.hi, INT64_MAX)
-               : 0;
-}
-
 int64_t wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
                      char *window, char *packed, wr_window range)
 {

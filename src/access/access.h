@@ -44,11 +44,8 @@ void wr_access_copy(const wr_access_request *a, const weir_pattern *cover, char 
 int64_t wr_access_pack(const wr_access_request *a, const weir_pattern *realm, char *packed,
                        int64_t lo, int64_t hi, int64_t valid);
 
-/* How many bytes of a realm another rank wants in the range, which wr_access_pack makes there. */
-int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, wr_window range);
-
-/* The same data, which another rank packed by wr_access_pack, to or from the window; returns how
- * many bytes. */
+/* Data that another rank packed by wr_access_pack, to or from the window; returns how many bytes:
+ * wr_want_bytes. */
 int64_t wr_want_copy(const wr_want *want, enum wr_direction direction, const weir_pattern *cover,
                      char *window, char *packed, wr_window range);
 

@@ -193,7 +193,7 @@ static int choose_wants(alltoall *x, lanes *to)
     int code = 0;
     x->first = x->end;
     for (; x->end < w->count && !code; x->end++) {
-        int64_t bytes = wr_want_bytes(&w->list[x->end], x->walk.realm, range);
+        int64_t bytes = wr_want_bytes(&w->list[x->end], x->walk.realm, range.lo, range.hi);
         const wr_want *want = &w->list[x->end];
         if (used && used + bytes > x->packed_room)
             break;

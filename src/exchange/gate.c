@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "exchange/parties.h"
 #include "pattern/meet.h"
 
 /* Of a slot: empty; data or a notice on their way; ready to be shown; shown; data on their way. */
@@ -57,7 +58,7 @@ int wr_gate_build(wr_gate *g, wr_rings *rings, const wr_wants *wants, wr_arena *
     g->ended = g->last;
     if (g->last || c->gates < 1)
         return 0;
-    int code = wr_demand_build(&g->queue, c, wants, true, memory);
+    int code = wr_call_demand(c, wants, true, memory, &g->queue);
     g->stream = wr_arena_alloc(memory, (n / c->gates + 1) * (int64_t)sizeof *g->stream);
     g->part = wr_arena_alloc(memory, c->slots * (int64_t)sizeof *g->part);
     if (code || !g->stream || !g->part)

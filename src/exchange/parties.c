@@ -92,3 +92,15 @@ int wr_call_gate(const wr_call *c, int party, int64_t i)
     int64_t count = first_aggregator(c, first_place(c, party + 1)) - first;
     return count ? wr_call_aggregator(c, first + i % count) : t->leaders[party];
 }
+
+int wr_call_demand(const wr_call *c, const wr_wants *wants, bool members, wr_arena *memory,
+                   wr_demand *out)
+{
+    int *party = wr_arena_alloc(memory, wants->count * (int64_t)sizeof *party);
+    if (!party)
+        return WEIR_ENOMEM;
+    for (int64_t i = 0; i < wants->count; i++)
+        party[i] = members ? c->party.own : wr_call_party(c, wants->list[i].rank);
+    return wr_demand_build(out, c->plan,
+                           &(wr_parted){wants->count, wants->list, party, c->party.count}, memory);
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "exchange/parties.h"
 #include "pattern/meet.h"
 
 static int grow(wr_region *memory, int64_t bytes)
@@ -21,7 +22,7 @@ int wr_parts_build(wr_parts *p, const wr_rings *rings, const weir_pattern *realm
     const wr_call *c = rings->call;
     const int64_t n = c->wants.count;
     *p = (wr_parts){.rings = rings, .slots = c->slots, .room = c->plan->window};
-    int code = wr_demand_build(&p->queue, c, &c->wants, false, memory);
+    int code = wr_call_demand(c, &c->wants, false, memory, &p->queue);
     p->queue.realm = realm;
     p->of = wr_arena_alloc(memory, p->slots * (int64_t)sizeof *p->of);
     p->place = wr_arena_alloc(memory, n * (int64_t)sizeof *p->place);

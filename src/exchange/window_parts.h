@@ -5,7 +5,7 @@
 #define WR_EXCHANGE_WINDOW_PARTS_H
 
 #include "exchange/rings.h"
-#include "exchange/stretch.h"
+#include "plan/stretch.h"
 
 /* Before a read's data, where they are not as expected; announced by an empty message. */
 typedef struct wr_notice {

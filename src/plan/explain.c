@@ -9,6 +9,7 @@
 #include "plan/partners.h"
 #include "plan/realms.h"
 #include "plan/say.h"
+#include "plan/traffic.h"
 #include "weir/plan.h"
 
 enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, TOP = 34, MOST_ROWS = 32, MOST_RUNS = 400 };
@@ -284,6 +285,7 @@ void weir_plan_free(weir_plan *plan)
 /* What all windows of all realms come to. */
 typedef struct total {
     int64_t windows, rounds, calls, moved;
+    wr_sent *nodes; /* what each sends to others; NULL: not asked */
 } total;
 
 static int say_window(writer *w, wr_windows *walk, const wr_window *window, int64_t number)
@@ -342,7 +344,10 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *
         wr_windows_init(&walk, &p->in, &p->plan, realm, count, wants);
         if (visit->realm)
             visit->realm(w, p, &walk, i);
-        code = visit_windows(p, &walk, sum, visit, w);
+        if (sum->nodes && wr_plan_has_parts(&p->plan))
+            code = wr_traffic_add(&walk, i, node_ranks(&p->request), sum->nodes);
+        if (!code)
+            code = visit_windows(p, &walk, sum, visit, w);
         wr_free(wants);
     }
     weir_pattern_free(realm);
@@ -524,11 +529,45 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
                sum->windows ? (long long)p->in.sieve_buffer : 0);
 }
 
+/* Between nodes; to agree, where meetings are all that takes. */
+static void say_traffic(writer *w, const weir_plan *p, const total *sum)
+{
+    const wr_plan_input *in = &p->in;
+    const bool counted = !p->plan.collective || p->plan.per_node || wr_plan_has_parts(&p->plan);
+    const bool at_least = in->asked || !(in->described || in->known) || !counted;
+    wr_sent all = {0};
+    int64_t agree = 0;
+    for (int64_t i = 0; i < in->nodes; i++) {
+        const wr_sent *one = &sum->nodes[i];
+        const int64_t meet = p->plan.meetings * wr_traffic_to_meet(i, in->nodes);
+        all.messages += one->messages;
+        all.bytes += one->bytes;
+        agree += meet;
+        if (i < SHOWN && counted)
+            wr_say(&w->text, "node %lld sends to others: %lld messages, %lld bytes of data\n",
+                   (long long)i, (long long)one->messages, (long long)one->bytes);
+        else if (i == SHOWN && counted)
+            wr_say(&w->text, "...\n");
+    }
+    wr_say(&w->text, "between nodes: ");
+    if (counted)
+        wr_say(&w->text, "%lld messages, %lld bytes of data; ", (long long)all.messages,
+               (long long)all.bytes);
+    wr_say(&w->text, "%s%lld messages to agree\n", at_least ? "at least " : "", (long long)agree);
+}
+
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
     writer w;
     total sum = {0};
     const wr_plan *p = &plan->plan;
+    const bool wide = plan->in.nodes > 1 && !plan->request.alone;
+    if (wide) {
+        sum.nodes = wr_alloc_array(plan->in.nodes, sizeof *sum.nodes);
+        if (!sum.nodes)
+            return WEIR_ENOMEM;
+        memset(sum.nodes, 0, (size_t)plan->in.nodes * sizeof *sum.nodes);
+    }
     writer_init(&w, plan, text, size);
     if (!plan->request.alone) {
         wr_say_input(&w.text, &plan->in);
@@ -538,6 +577,9 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
                : p->collective ? say_realms(&w, plan, &sum)
                                : say_ranks(&w, plan, &sum);
     wr_want_queue_release(&w.wants);
+    if (!code && wide)
+        say_traffic(&w, plan, &sum);
+    wr_free(sum.nodes);
     if (code)
         return code;
     say_total(&w, plan, &sum);

@@ -45,6 +45,25 @@ bool wr_want_meets(const wr_want *want, const weir_pattern *realm)
     return wr_meet_next(&meet, &m);
 }
 
+/* Where the realm has no gap, nothing is walked. */
+int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, int64_t lo, int64_t hi)
+{
+    const weir_pattern *p = want->pattern;
+    wr_meet meet;
+    wr_meeting m;
+    int64_t bytes = 0;
+    if (weir_pattern_is_disjoint(p) &&
+        wr_pattern_data_below(realm, hi) - wr_pattern_data_below(realm, lo) == hi - lo)
+        return wr_max(0, wr_min(want->end, wr_pattern_data_below(p, hi)) -
+                             wr_max(want->begin, wr_pattern_data_below(p, lo)));
+    wr_meet_init(&meet, p, realm);
+    wr_cursor_limit(&meet.a, want->begin, want->end);
+    wr_cursor_clip(&meet.a, lo, hi);
+    while (wr_meet_next(&meet, &m))
+        bytes += m.run * m.count;
+    return bytes;
+}
+
 int64_t wr_wants_keep(const weir_pattern *realm, int64_t count, wr_want *wants)
 {
     int64_t kept = 0;

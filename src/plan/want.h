@@ -25,6 +25,9 @@ bool wr_want_first(const wr_want *want, int64_t x, int64_t *offset);
 /* Whether a rank wants something in [lo, hi): the same answer on the aggregator and on the rank. */
 bool wr_want_touches(const wr_want *want, int64_t lo, int64_t hi);
 
+/* How many bytes of a realm a rank wants in [lo, hi). */
+int64_t wr_want_bytes(const wr_want *want, const weir_pattern *realm, int64_t lo, int64_t hi);
+
 /* Its innermost stride at x, or where it goes on after that; 0 if it does not. */
 int64_t wr_want_stride(const wr_want *want, int64_t x);
 

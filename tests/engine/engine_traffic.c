@@ -1,6 +1,7 @@
 /* What travels between nodes: 16 ranks, 4 a node, each with every 16th piece of a file, write it
  * and read it back. With leaders there are at least 4 times fewer messages than between ranks, and
- * no more bytes. And what entry and exit take: as few messages as can be, patterns only once. */
+ * no more bytes; and `weir plan` says the same messages and bytes of every node. And what entry and
+ * exit take: as few messages as can be, patterns only once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "file/file.h"
 #include "storage/backends.h"
 #include "transport/local.h"
+#include "weir/plan.h"
 
 enum { RANKS = 16, PIECE = 500, PIECES = 300, BYTES = PIECE * PIECES };
 
@@ -95,6 +97,78 @@ static void measure(scene *s, const char *hints, sum out[2])
             }
     }
     wr_mem_unlink(path);
+}
+
+/* What a plan says that a node sends, or all; exactly one line begins so. */
+static void find_line(const char *text, const char *head, long long *messages, long long *bytes)
+{
+    const char *line = strstr(text, head);
+    CHECK(line && sscanf(line + strlen(head), " %lld messages, %lld bytes", messages, bytes) == 2);
+    CHECK(!strstr(line + 1, head));
+}
+
+/* Ranks of a node are adjacent. */
+static void check_plan(const scene *s, int direction)
+{
+    enum { TEXT = 1 << 16 };
+    weir_pattern *patterns[RANKS];
+    weir_plan *plan;
+    char *text = malloc(TEXT), head[60];
+    long long messages, bytes, agree;
+    CHECK(text);
+    for (int r = 0; r < RANKS; r++)
+        CHECK(!weir_pattern_strided(r * PIECE, PIECES, PIECE, RANKS * PIECE, &patterns[r]));
+    weir_plan_request request = {.ranks = RANKS,
+                                 .ranks_per_node = (int)s->ranks_per_node,
+                                 .patterns = (const weir_pattern *const *)patterns,
+                                 .write = direction == WR_WRITE,
+                                 .file_size = RANKS * BYTES,
+                                 .hints = s->hints};
+    CHECK(!weir_plan_new(&request, &plan));
+    CHECK(weir_plan_print(plan, text, TEXT) < TEXT);
+    const int nodes = (int)((RANKS + s->ranks_per_node - 1) / s->ranks_per_node);
+    sum all = {0};
+    for (int node = 0; node < nodes; node++) {
+        sum own = {0};
+        for (int r = 0; r < RANKS; r++)
+            for (int i = 0; r / s->ranks_per_node == node && i < WR_TRAFFIC_KINDS; i++) {
+                own.messages[i] += s->sums[r][direction].messages[i];
+                own.bytes[i] += s->sums[r][direction].bytes[i];
+                all.messages[i] += s->sums[r][direction].messages[i];
+            }
+        snprintf(head, sizeof head, "node %d sends to others:", node);
+        find_line(text, head, &messages, &bytes);
+        CHECK_EQUAL(own.messages[WR_TO_EXCHANGE], messages);
+        CHECK_EQUAL(own.bytes[WR_TO_EXCHANGE], bytes);
+    }
+    find_line(text, "between nodes:", &messages, &bytes);
+    CHECK_EQUAL(all.messages[WR_TO_EXCHANGE], messages);
+    CHECK(sscanf(strstr(text, "bytes of data; "), "bytes of data; %lld messages to agree",
+                 &agree) == 1);
+    if (direction == WR_WRITE) /* the first call, which a plan is of */
+        CHECK_EQUAL(all.messages[WR_TO_AGREE], agree);
+    weir_plan_free(plan);
+    for (int r = 0; r < RANKS; r++)
+        weir_pattern_free(patterns[r]);
+    free(text);
+}
+
+static void check_plans(scene *s, int64_t ranks_per_node)
+{
+    static const char *const hints[] = {
+        "storage=mem;collective=always;aggregators=4;window=64K;exchange=p2p",
+        "storage=mem;collective=always;aggregators=4;window=64K;exchange=leaders",
+        "storage=mem;collective=always;aggregators=5;window=10007;exchange=leaders",
+        "storage=mem;collective=always;aggregators=3;realms=cyclic;realm_block=7000;"
+        "exchange=leaders",
+        "storage=mem;collective=always;aggregators=1;exchange=p2p"};
+    sum unused[2];
+    s->ranks_per_node = ranks_per_node;
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        measure(s, hints[i], unused);
+        check_plan(s, WR_WRITE);
+        check_plan(s, WR_READ);
+    }
 }
 
 static void compare(scene *s, int64_t ranks_per_node)
@@ -271,6 +345,8 @@ int main(void)
     CHECK(s);
     compare(s, 4);
     compare(s, -4); /* ranks dealt to 4 nodes */
+    check_plans(s, 4);
+    check_plans(s, 3); /* the last node has one rank */
     free(s);
     check_talk(4, 4, 8);
     check_talk(-4, 4, 8);

@@ -2,15 +2,15 @@
  * the data of some ranks of a party, packed one after the other in ascending order. What several of
  * them want alike stands there once. An aggregator and its gates cut the same stretches, each for
  * itself: from the range of the window, which the plan tells, and the party's wants. */
-#ifndef WR_EXCHANGE_STRETCH_H
-#define WR_EXCHANGE_STRETCH_H
+#ifndef WR_PLAN_STRETCH_H
+#define WR_PLAN_STRETCH_H
 
-#include "exchange/rounds.h"
+#include "plan/cover.h"
 
 /* Wants in the order in which they are dealt with: party by party, or, where ranks of different
  * parties must be written one after the other and the parties' ranks interleave, by rank. */
 typedef struct wr_demand {
-    const wr_call *call;
+    const wr_plan *plan;
     const weir_pattern *realm;
     int64_t count;
     const wr_want **want;
@@ -25,9 +25,16 @@ typedef struct wr_stretch {
     int64_t bytes;
 } wr_stretch;
 
-/* In memory of `memory`; the wants' ranks are numbers of ranks, or, for a gate, of members. */
-int wr_demand_build(wr_demand *q, const wr_call *call, const wr_wants *wants, bool members,
-                    wr_arena *memory);
+/* Wants, ascending by rank, and the party of each, below `parties`; in memory of `memory`. Keeps
+ * pointers to wants, but not to `party`. */
+typedef struct wr_parted {
+    int64_t count;
+    const wr_want *wants;
+    const int *party;
+    int parties;
+} wr_parted;
+
+int wr_demand_build(wr_demand *q, const wr_plan *plan, const wr_parted *wants, wr_arena *memory);
 
 /* Those who want something in the window are active. */
 void wr_demand_open(wr_demand *q, const wr_window *window);

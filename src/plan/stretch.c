@@ -1,23 +1,22 @@
 /* Queues of wants, and where they are cut. */
-#include "exchange/stretch.h"
+#include "plan/stretch.h"
 
 #include <string.h>
 
 #include "base/arith.h"
 
 /* Places of wants sorted by party; within one the order stays. */
-static void sort_by_party(wr_demand *q, const wr_wants *wants, const int *party, int64_t *start)
+static void sort_by_party(wr_demand *q, const wr_parted *from, int64_t *start)
 {
-    const int parties = q->call->party.count;
-    memset(start, 0, (size_t)(parties + 1) * sizeof *start);
-    for (int64_t i = 0; i < wants->count; i++)
-        start[party[i] + 1]++;
-    for (int i = 0; i < parties; i++)
+    memset(start, 0, (size_t)(from->parties + 1) * sizeof *start);
+    for (int64_t i = 0; i < from->count; i++)
+        start[from->party[i] + 1]++;
+    for (int i = 0; i < from->parties; i++)
         start[i + 1] += start[i];
-    for (int64_t i = 0; i < wants->count; i++) {
-        int64_t place = start[party[i]]++;
-        q->want[place] = &wants->list[i];
-        q->party[place] = party[i];
+    for (int64_t i = 0; i < from->count; i++) {
+        int64_t place = start[from->party[i]]++;
+        q->want[place] = &from->wants[i];
+        q->party[place] = from->party[i];
     }
 }
 
@@ -52,33 +51,29 @@ static void find_same(wr_demand *q, int64_t places, int64_t *table)
             at = (at + 1) % places;
         if (!found)
             table[at] = i + 1;
-        q->same[i] = found && !q->call->plan->by_rank ? found - 1 : i;
+        q->same[i] = found && !q->plan->by_rank ? found - 1 : i;
     }
 }
 
-int wr_demand_build(wr_demand *q, const wr_call *call, const wr_wants *wants, bool members,
-                    wr_arena *memory)
+int wr_demand_build(wr_demand *q, const wr_plan *plan, const wr_parted *from, wr_arena *memory)
 {
-    const int64_t n = wants->count, places = 2 * n + 1;
-    *q = (wr_demand){.call = call, .count = n};
+    const int64_t n = from->count, places = 2 * n + 1;
+    *q = (wr_demand){.plan = plan, .count = n};
     q->want = wr_arena_alloc(memory, n * (int64_t)sizeof(const wr_want *));
     q->party = wr_arena_alloc(memory, n * (int64_t)sizeof *q->party);
     q->same = wr_arena_alloc(memory, n * (int64_t)sizeof *q->same);
     q->list = wr_arena_alloc(memory, n * (int64_t)sizeof *q->list);
-    int *party = wr_arena_alloc(memory, n * (int64_t)sizeof *party);
     int64_t *table =
-        wr_arena_alloc(memory, wr_max(places, call->party.count + 1) * (int64_t)sizeof *table);
-    if (!q->want || !q->party || !q->same || !q->list || !party || !table)
+        wr_arena_alloc(memory, wr_max(places, from->parties + 1) * (int64_t)sizeof *table);
+    if (!q->want || !q->party || !q->same || !q->list || !table)
         return WEIR_ENOMEM;
-    for (int64_t i = 0; i < n; i++)
-        party[i] = members ? call->party.own : wr_call_party(call, wants->list[i].rank);
-    if (call->plan->by_rank || is_sorted(n, party))
+    if (plan->by_rank || is_sorted(n, from->party))
         for (int64_t i = 0; i < n; i++) {
-            q->want[i] = &wants->list[i];
-            q->party[i] = party[i];
+            q->want[i] = &from->wants[i];
+            q->party[i] = from->party[i];
         }
     else
-        sort_by_party(q, wants, party, table);
+        sort_by_party(q, from, table);
     find_same(q, places, table);
     return 0;
 }
@@ -93,12 +88,12 @@ void wr_demand_open(wr_demand *q, const wr_window *window)
 
 int64_t wr_demand_bytes(const wr_demand *q, const wr_window *window, int64_t active)
 {
-    return wr_want_bytes(wr_demand_want(q, active), q->realm, *window);
+    return wr_want_bytes(wr_demand_want(q, active), q->realm, window->lo, window->hi);
 }
 
 wr_stretch wr_demand_cut(const wr_demand *q, const wr_window *window, int64_t from)
 {
-    const wr_plan *plan = q->call->plan;
+    const wr_plan *plan = q->plan;
     wr_stretch s = {.first = from};
     for (int64_t i = from; i < q->active && wr_demand_party(q, i) == wr_demand_party(q, from);
          i++) {
