@@ -529,29 +529,35 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
                sum->windows ? (long long)p->in.sieve_buffer : 0);
 }
 
+/* What the first nodes send, if any sends anything. */
+static wr_sent say_senders(writer *w, const weir_plan *p, const wr_sent *nodes)
+{
+    wr_sent all = {0};
+    for (int64_t i = 0; i < p->in.nodes; i++) {
+        all.messages += nodes[i].messages;
+        all.bytes += nodes[i].bytes;
+    }
+    for (int64_t i = 0; all.messages && i < wr_min(SHOWN, p->in.nodes); i++)
+        wr_say(&w->text, "node %lld sends to others: %lld messages, %lld bytes\n", (long long)i,
+               (long long)nodes[i].messages, (long long)nodes[i].bytes);
+    if (all.messages && p->in.nodes > SHOWN)
+        wr_say(&w->text, "...\n");
+    return all;
+}
+
 /* Between nodes; to agree, where meetings are all that takes. */
-static void say_traffic(writer *w, const weir_plan *p, const total *sum)
+static void say_traffic(writer *w, const weir_plan *p, const wr_sent *nodes)
 {
     const wr_plan_input *in = &p->in;
     const bool counted = !p->plan.collective || p->plan.per_node || wr_plan_has_parts(&p->plan);
     const bool at_least = in->asked || !(in->described || in->known) || !counted;
-    wr_sent all = {0};
+    const wr_sent all = say_senders(w, p, nodes);
     int64_t agree = 0;
-    for (int64_t i = 0; i < in->nodes; i++) {
-        const wr_sent *one = &sum->nodes[i];
-        const int64_t meet = p->plan.meetings * wr_traffic_to_meet(i, in->nodes);
-        all.messages += one->messages;
-        all.bytes += one->bytes;
-        agree += meet;
-        if (i < SHOWN && counted)
-            wr_say(&w->text, "node %lld sends to others: %lld messages, %lld bytes of data\n",
-                   (long long)i, (long long)one->messages, (long long)one->bytes);
-        else if (i == SHOWN && counted)
-            wr_say(&w->text, "...\n");
-    }
+    for (int64_t i = 0; i < in->nodes; i++)
+        agree += p->plan.meetings * wr_traffic_to_meet(i, in->nodes);
     wr_say(&w->text, "between nodes: ");
     if (counted)
-        wr_say(&w->text, "%lld messages, %lld bytes of data; ", (long long)all.messages,
+        wr_say(&w->text, "%lld messages, %lld bytes; ", (long long)all.messages,
                (long long)all.bytes);
     wr_say(&w->text, "%s%lld messages to agree\n", at_least ? "at least " : "", (long long)agree);
 }
@@ -578,7 +584,7 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
                                : say_ranks(&w, plan, &sum);
     wr_want_queue_release(&w.wants);
     if (!code && wide)
-        say_traffic(&w, plan, &sum);
+        say_traffic(&w, plan, sum.nodes);
     wr_free(sum.nodes);
     if (code)
         return code;

@@ -53,6 +53,9 @@ says 'node 3: 2572816 bytes' --section "$same" --ranks-per-node 4
 says 'realm 0 of rank 12: ' --section "$same" --ranks-per-node 4
 says '  costs: .*between nodes 20000 ns a message, 10485760 ns a MiB' --section "$same" --ranks-per-node 4 --hints link=100
 says 'plan: together, because: collective=always' --section "$same" --ranks-per-node 4 --hints collective=always
+says 'between nodes: 0 messages, 0 bytes; 16 messages to agree$' --section "$same" --ranks-per-node 4
+says 'between nodes: at least [1-9][0-9]* messages to agree$' --section "$same" --ranks-per-node 4 --hints 'collective=always;exchange=alltoall'
+plan --section "$same" | grep -q 'between nodes' && fail "one node, with others"
 grep -q 'realm 15' "$work/n.svg" || fail "realms of nodes in the picture"
 plan --section "$columns" --alone | grep -q '^exchange' && fail "alone, with an exchange"
 
