@@ -138,7 +138,7 @@ static int lock_bytes(int file, short how, off_t from, bool waits)
     range.l_len = from == POINTERS ? 1 : POINTERS;
     int result;
     do
-        result = fcntl(file, waits ? F_OFD_SETLKW : F_OFD_SETLK, &range);
+        result = wr_system_lock(file, waits ? F_OFD_SETLKW : F_OFD_SETLK, &range);
     while (result && errno == EINTR);
     return result;
 }

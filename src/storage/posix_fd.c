@@ -141,6 +141,19 @@ static int open_origin(const wr_storage *s, const char *path, int flags)
                   : open_at_once(AT_FDCWD, path, flags);
 }
 
+bool wr_fd_is_trusted(const wr_storage *s)
+{
+    char name[TWIN_PATH];
+    const wr_origin *origin = s->origin;
+    if (name_twin(s->twin, name))
+        return wr_system_trusts(AT_FDCWD, name);
+    if (!origin)
+        return wr_system_trusts(AT_FDCWD, s->path);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", origin->file);
+    return origin->file >= 0 ? wr_system_trusts(AT_FDCWD, name)
+                             : wr_system_trusts(origin->folder, origin->name);
+}
+
 wr_file_mark wr_mark_of(const struct stat *status)
 {
     const int64_t second = 1000000000;
@@ -313,7 +326,8 @@ static const int64_t waiting = INT64_C(1) << 62, first_lease = (INT64_C(1) << 62
 static int call_lock(const wr_storage *s, int command, struct flock *range)
 {
     const wr_fd *f = s->state;
-    if (!fcntl(f->buffered, command, range))
+    if (s->facts.local ? !fcntl(f->buffered, command, range)
+                       : !wr_system_lock(f->buffered, command, range))
         return 0;
     if (errno == EAGAIN || errno == EACCES || errno == EINTR)
         return 1;

@@ -31,6 +31,8 @@ typedef struct wr_fd {
 /* Opens the file at s->origin, or else at `path`, which s->path is the user's name of, and sets
  * s->facts. If there is s->twin it is that file, or WEIR_EIO with ESTALE. */
 int wr_fd_open(wr_storage *s, wr_fd *f, const char *path, int flags);
+/* Whether the file that it opens, or creates, is on a file system that is trusted (systems.h). */
+bool wr_fd_is_trusted(const wr_storage *s);
 /* 0 or an errno. */
 int wr_fd_close(wr_fd *f);
 

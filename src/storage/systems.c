@@ -6,7 +6,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +35,7 @@ static const wr_system systems[] = {
     {"PanFS", 0xAAD7AAEA, WR_WEAK},
 };
 
-enum { OVERLAY = 0x794C7630 };
+enum { OVERLAY = 0x794C7630, FOLDER = 4096 };
 
 static const wr_system unknown = {"unknown", 0, WR_WEAK}, overlay = {"overlay", OVERLAY, WR_WEAK};
 
@@ -97,6 +98,17 @@ const wr_system *wr_system_of(int fd, int64_t *number)
                                               : find((uint32_t)status.f_type);
 }
 
+int wr_system_lock(int fd, int command, struct flock *range)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int result = fcntl(fd, command, range), wrong = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = wrong;
+    return result;
+}
+
 /* The name of an open file, as a path that opens it again whatever its own name leads to. */
 static void name_open(int fd, char name[40])
 {
@@ -111,16 +123,36 @@ static bool may_be_weak(int from, const char *folder)
     return known && wr_system_is_weak(find((uint32_t)status.f_type));
 }
 
-bool wr_system_list(int from, const char *path)
+/* The folder of a path; returns the name in it, or NULL if the path is too long. */
+static const char *split(const char *path, char folder[FOLDER])
 {
-    char folder[4096];
-    const char *last = strrchr(path, '/'), *name = last ? last + 1 : path;
-    const size_t length = last ? (size_t)(name - path) : 1;
-    if (length >= sizeof folder)
-        return false;
+    const char *last = strrchr(path, '/');
+    const size_t length = last ? (size_t)(last + 1 - path) : 1;
+    if (length >= FOLDER)
+        return NULL;
     memcpy(folder, last ? path : ".", length);
     folder[length] = 0;
-    if (!may_be_weak(from, folder))
+    return last ? last + 1 : path;
+}
+
+bool wr_system_trusts(int from, const char *path)
+{
+    char folder[FOLDER];
+    int64_t number;
+    int fd = openat(from, path, O_PATH | O_CLOEXEC);
+    if (fd < 0 && split(path, folder))
+        fd = openat(from, folder, O_PATH | O_CLOEXEC);
+    const bool trusts = fd >= 0 && !wr_system_is_weak(wr_system_of(fd, &number));
+    if (fd >= 0)
+        close(fd);
+    return trusts;
+}
+
+bool wr_system_list(int from, const char *path)
+{
+    char folder[FOLDER];
+    const char *name = split(path, folder);
+    if (!name || !may_be_weak(from, folder))
         return false;
     int64_t number;
     int fd = openat(from, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -170,10 +202,10 @@ static void lock_for_a_moment(int fd, bool writable)
                           .l_whence = SEEK_SET,
                           .l_start = INT64_MAX - 1,
                           .l_len = 1};
-    if (fcntl(fd, F_OFD_SETLK, &range))
+    if (wr_system_lock(fd, F_OFD_SETLK, &range))
         return;
     range.l_type = F_UNLCK;
-    fcntl(fd, F_OFD_SETLK, &range);
+    wr_system_lock(fd, F_OFD_SETLK, &range);
 }
 
 int wr_system_refresh(int fd, bool writable)

@@ -3,6 +3,7 @@
 #ifndef WR_STORAGE_SYSTEMS_H
 #define WR_STORAGE_SYSTEMS_H
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,10 @@ static inline bool wr_system_is_weak(const wr_system *system)
  */
 const wr_system *wr_system_of(int fd, int64_t *number);
 
+/* Whether the file system of a path, which is as for openat, is known to be trusted; of a file that is
+ * not there, that of its folder. */
+bool wr_system_trusts(int from, const char *path);
+
 /* Lists the folder of `path`, which is as for openat, up to its name, if its file system is weak
  * and lets us; otherwise false. Then names are as they are by now on the file system, and, on those
  * that keep small files whole, their contents. errno may change. */
@@ -37,6 +42,10 @@ bool wr_system_list(int from, const char *path);
 
 /* That of an open file. */
 void wr_system_list_open(int fd);
+
+/* fcntl with a lock, on its way to a server perhaps, that no signal interrupts: GlusterFS's client
+ * waits for ever when two requests for locks are interrupted. */
+int wr_system_lock(int fd, int command, struct flock *range);
 
 /* What this host has written to the file is with the file system, and what it has cached of it,
  * data, size and mappings, is not used any more. 0 or an errno. */

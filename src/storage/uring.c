@@ -1,5 +1,10 @@
 /* The kernel's rings: many requests handed over in one system call, or none.
  *
+ * What completes interrupts what the thread that asked for it waits for by then, and so does the end
+ * of a ring: as a signal does, but none that could be blocked. On FUSE that reaches the file system's
+ * own program, where it may end in waiting for ever (wr_system_lock). So there are rings only on file
+ * systems that are known.
+ *
  * Each slot holds one piece under way; there are as many as io_depth says, so that completions can
  * never overflow. What does not fit waits in the queue and follows as slots come free. */
 #include "storage/backends.h"
@@ -54,6 +59,8 @@ static int probe(struct io_uring *ring)
 static int open_ring(const wr_storage *s, state *p)
 {
     struct io_uring_params params = {0};
+    if (!wr_fd_is_trusted(s))
+        return wr_fail(WEIR_EUNSUPPORTED, "no ring where hosts cache");
     int error = -io_uring_queue_init_params((unsigned)s->tunables->io_depth, &p->ring, &params);
     if (!error && (error = probe(&p->ring)))
         io_uring_queue_exit(&p->ring);
