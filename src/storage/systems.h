@@ -31,8 +31,8 @@ static inline bool wr_system_is_weak(const wr_system *system)
  */
 const wr_system *wr_system_of(int fd, int64_t *number);
 
-/* Whether the file system of a path, which is as for openat, is known to be trusted; of a file that is
- * not there, that of its folder. */
+/* Whether the file system of a path, which is as for openat, is trusted; of a file that is not
+ * there, that of its folder. */
 bool wr_system_trusts(int from, const char *path);
 
 /* Lists the folder of `path`, which is as for openat, up to its name, if its file system is weak

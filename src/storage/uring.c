@@ -1,9 +1,9 @@
 /* The kernel's rings: many requests handed over in one system call, or none.
  *
- * What completes interrupts what the thread that asked for it waits for by then, and so does the end
- * of a ring: as a signal does, but none that could be blocked. On FUSE that reaches the file system's
- * own program, where it may end in waiting for ever (wr_system_lock). So there are rings only on file
- * systems that are known.
+ * What completes interrupts what the thread that asked for it waits for by then, and so does the
+ * end of a ring: as a signal does, but none that could be blocked. On FUSE that reaches the file
+ * system's own program, where it may end in waiting for ever (wr_system_lock). So there are rings
+ * only on file systems that are trusted.
  *
  * Each slot holds one piece under way; there are as many as io_depth says, so that completions can
  * never overflow. What does not fit waits in the queue and follows as slots come free. */
