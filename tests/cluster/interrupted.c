@@ -1,6 +1,6 @@
-/* Signals come all the time while ranks of two hosts lock ranges of a file: no lock is interrupted on
- * its way to the server, because GlusterFS's client does not survive two that are. With a ring asked
- * for, whose completions interrupt like signals, there is none.
+/* Signals come all the time while ranks of two hosts lock ranges of a file: no lock is interrupted
+ * on its way to the server, because GlusterFS's client does not survive two that are. A ring is
+ * asked for, too, whose completions would interrupt like signals.
  *
  * usage: interrupted [FILE], in the folder that hosts share */
 #include <signal.h>
