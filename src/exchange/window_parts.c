@@ -223,11 +223,8 @@ static bool start(const wr_parts *p, wr_window_parts *w, wr_part *part)
         return false;
     int code = direction_of(p) == WR_READ ? start_sending(p, w, part) : start_receiving(p, part);
     fail(p, w, code);
-    part->state = code ? WR_PART_DONE : WR_PART_MOVES;
-    if (code) {
-        w->over++;
-        w->busy -= part->data && !part->straight;
-    }
+    part->empty = code; /* it still has its turn */
+    part->state = code ? WR_PART_HERE : WR_PART_MOVES;
     return true;
 }
 

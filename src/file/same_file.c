@@ -79,7 +79,7 @@ typedef struct probe {
     char made[PROBE_NAME]; /* the name of the file beside it, or empty */
     int64_t proof, base;   /* base: of the last part of its path */
     int64_t disks;
-    bool readable;
+    bool readable, local;
     int64_t blocks;
     wr_file_mark mark;
 } probe;
@@ -128,6 +128,7 @@ static void describe(const weir_file *f, const wr_opening *how, char folder[WR_P
         p->base = 0;
     p->proof = wr_file_likeness(f).proof;
     p->disks = facts->disks;
+    p->local = facts->local;
     p->mark = facts->mark;
     p->blocks = blocks_of(how->path, how->members, &p->readable);
 }
@@ -176,7 +177,8 @@ static bool is_same(const probe *first, const probe *own, const char *folder, bo
     const bool alike = first->readable && own->readable && first->blocks == own->blocks;
     const bool untouched =
         first->mark.size == own->mark.size && first->mark.modified == own->mark.modified;
-    return writes ? untouched && (alike || !own->readable) : alike;
+    const bool apart = first->local || own->local; /* disks made from one image have like files */
+    return writes ? !apart && untouched && (alike || !own->readable) : alike;
 }
 
 static int fail_different(const char *path, const probe *first, const char *own)

@@ -113,6 +113,10 @@ static int cover_by_sieve(wr_windows *w, wr_window *out)
     int64_t end = last_wanted(w, out->lo, out->hi);
     int code = wr_pattern_clip(w->realm, out->lo, end, &out->cover);
     out->holes = out->overlap = true;
+    if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES) {
+        weir_pattern_free(out->cover);
+        return wr_fail(WEIR_EUNSUPPORTED, "a realm in too many pieces");
+    }
     if (code || w->in->direction == WR_READ)
         return code;
     code = wr_union_survey(w, out); /* a write must know */

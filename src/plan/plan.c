@@ -234,6 +234,21 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators, int6
            price_links(in, aggregators, rounds);
 }
 
+/* So much of a realm that it has at most WR_PIECES pieces of loops, which have that many `runs` in a
+ * stride, wherever it begins. Of a realm that is dealt, up to a block lies in two places, and more
+ * reaches over whole periods. */
+static int64_t listed_cell(const wr_plan *plan, int64_t runs, int64_t stride)
+{
+    const int64_t strides = WR_PIECES / runs, block = wr_plan_block(plan, plan->aggregators - 1);
+    if (!plan->scattered)
+        return times(strides - 2, stride);
+    if (!plan->period)
+        return WR_PIECES;
+    const int64_t within = wr_min(block, times(wr_max(0, strides - 4), stride));
+    const int64_t periods = wr_max(0, times(strides - 2, stride) / plan->period - 1);
+    return wr_max(WR_PIECES, wr_max(within, times(periods, block)));
+}
+
 /* Between parties windows are cut where all know it. What must be exact is listed, so that there
  * are no more pieces than that takes, wherever they are. */
 static int64_t choose_cell(const wr_plan_input *in, const wr_plan *plan)
@@ -244,11 +259,11 @@ static int64_t choose_cell(const wr_plan_input *in, const wr_plan *plan)
     if (one || plan->exchange == WR_EXCHANGE_ALLTOALL)
         return 0;
     int64_t cell = wr_min(plan->window, WR_CELL_BYTES), runs;
-    if (!wr_plan_is_exact(in) || w->runs <= WR_PIECES / 4)
+    if (!wr_plan_is_exact(in) || w->most_runs <= WR_PIECES / 4)
         return cell;
     if (w->stride <= 0 || !wr_mul(w->step_runs, w->active, &runs) || runs > WR_PIECES / 4)
         return wr_min(cell, WR_PIECES);
-    return wr_min(cell, times(WR_PIECES / runs - 2, w->stride));
+    return wr_min(cell, listed_cell(plan, runs, w->stride));
 }
 
 static int64_t seats_of(const wr_plan_input *in)
@@ -394,15 +409,13 @@ static int64_t most_of_realm(const wr_plan_input *in, const wr_plan *plan)
 }
 
 /* Whether rounds can go on from an earlier call's memory: the windows it made, and for the rest
- * what ranks have set aside, which is enough for that many descriptions. */
+ * what ranks have set aside, which is enough for what all are told. */
 static bool is_held(const wr_plan_input *in, const wr_plan *plan)
 {
-    enum { KNOWN_RANKS = 1024 };
     const wr_held *h = &in->held;
-    return in->ready && (in->described || (in->known && in->ranks <= KNOWN_RANKS)) && !in->custom &&
-           plan->exchange == h->exchange && plan->exchange != WR_EXCHANGE_ALLTOALL &&
-           plan->aggregators == h->aggregators && plan->slots <= h->slots &&
-           plan->window <= h->window;
+    return in->ready && in->described && !in->custom && plan->exchange == h->exchange &&
+           plan->exchange != WR_EXCHANGE_ALLTOALL && plan->aggregators == h->aggregators &&
+           plan->slots <= h->slots && plan->window <= h->window;
 }
 
 static bool must_admit(const wr_plan_input *in, const wr_plan *plan)

@@ -22,7 +22,8 @@
 /* What one rank wants, or all of them together. */
 typedef struct wr_summary {
     int64_t lo, hi;                /* bounds; lo == hi: nothing */
-    int64_t bytes, runs;           /* counted once per rank */
+    int64_t bytes, runs;           /* counted once per rank; runs are an estimate, */
+    int64_t most_runs;             /* and there are never more than that */
     int64_t once_bytes, once_runs; /* counted once however many ranks want them: an estimate */
     int64_t spans;                 /* the ranks' hi - lo, added up */
     int64_t active;                /* ranks that want something */

@@ -37,6 +37,7 @@ void wr_summary_set(wr_summary *out, const weir_pattern *pattern, int64_t begin,
     out->active = out->apart = 1;
     /* the share of the runs that the share of the data has, at least one */
     out->runs = root->runs == 1 ? 1 : wr_max(1, out->bytes / wr_max(1, root->bytes / root->runs));
+    out->most_runs = wr_min(root->runs, out->bytes);
     out->once_runs = out->runs;
     wr_pattern_bounds_of(pattern, begin, end, &out->lo, &out->hi);
     out->spans = out->hi - out->lo;
@@ -100,13 +101,14 @@ void wr_summary_add(wr_summary *all, const wr_summary *part)
         *all = *part;
         return;
     }
-    int64_t spans;
+    int64_t spans, most;
     all->apart = all->apart && part->apart && part->lo >= all->hi;
     join_steps(all, part);
     all->lo = wr_min(all->lo, part->lo);
     all->hi = wr_max(all->hi, part->hi);
     all->bytes += part->bytes;
     all->runs += part->runs;
+    all->most_runs = wr_add(all->most_runs, part->most_runs, &most) ? most : INT64_MAX;
     all->spans = wr_add(all->spans, part->spans, &spans) ? spans : INT64_MAX;
     all->active += part->active;
     estimate_once(all);
@@ -161,7 +163,7 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *next)
         *all = *next;
         return;
     }
-    int64_t spans;
+    int64_t spans, most;
     all->loose |= next->loose | (next->lo < all->hi ? WR_NOT_ASCENDING : 0) |
                   (all->lo < next->hi ? WR_NOT_DESCENDING : 0);
     all->apart = all->apart && next->apart && !wr_summary_nodes_mix(all);
@@ -170,6 +172,7 @@ void wr_summary_add_node(wr_summary *all, const wr_summary *next)
     all->hi = wr_max(all->hi, next->hi);
     all->bytes += next->bytes;
     all->runs += next->runs;
+    all->most_runs = wr_add(all->most_runs, next->most_runs, &most) ? most : INT64_MAX;
     all->spans = wr_add(all->spans, next->spans, &spans) ? spans : INT64_MAX;
     all->active += next->active;
     all->once_bytes += next->once_bytes;
