@@ -152,7 +152,10 @@ static int say_storage(report *r, const wr_world *w, const char *folder)
     say(r, "folder     %s, %s, %s\n", folder, facts.kind,
         facts.local ? "of this machine" : "on a network");
     say_coherence(r, &facts, w);
-    say(r, "io_uring   %s\n", uring ? "yes" : "no: refused by the kernel, or not built in");
+    say(r, "io_uring   %s\n",
+        uring        ? "yes"
+        : facts.weak ? "not used where hosts cache"
+                     : "no: refused by the kernel, or not built in");
     say(r, "O_DIRECT   %s", can_direct ? "yes" : "no\n");
     if (can_direct)
         say(r, ", in multiples of %lld bytes\n", (long long)facts.alignment);

@@ -30,9 +30,8 @@ typedef struct wr_part {
 typedef struct wr_window_parts {
     const wr_window *window; /* NULL: none is under way */
     int which;
-    bool lost;     /* there are no data of it */
-    bool spoiled;  /* some did not come: it must not be written */
-    int64_t first; /* of its wants, in `active` */
+    bool lost;    /* there are no data of it */
+    bool spoiled; /* some did not come: it must not be written */
     int64_t count, over, started;
     int64_t used, busy; /* bytes of its room, and parts that have some */
     wr_part *part;

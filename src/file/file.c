@@ -204,9 +204,10 @@ static void set_coherence(wr_group *p, int mode, bool weak)
         wr_log_line(&handle->world->log, WR_LOG_INFO, "%s: file system %s: %s",
                     handle->storage->path, handle->storage->facts.kind,
                     weak      ? "weak: hosts see each other's writes after a sync; every byte has "
-                                "one owner until then"
+                                "one owner until then (docs/coherence.md)"
                     : claimed ? "coherence=strong was set: if hosts cache it, they read old data"
-                              : "hosts see what others write");
+                    : handle->storage->facts.local ? "this machine's own"
+                                                   : "hosts see what others write");
 }
 
 /* [collective] All have it open, and all the same one: names may differ, files not. What plans and
