@@ -507,6 +507,8 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
     const wr_plan *plan = &p->plan;
     bool together = plan->collective;
     bool messages = plan->exchange != WR_EXCHANGE_SHM;
+    /* between parties as many again for its messages, and as many as a gate */
+    int64_t windows = wr_max(2, plan->slots) * (wr_plan_has_parts(plan) ? 3 : 1);
     int64_t price = plan->per_node ? p->in.node_ns
                     : together     ? plan->price_together
                                    : plan->price_alone;
@@ -521,7 +523,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
         wr_say(&w->text,
                "memory: %lld windows of %lld bytes and at most %d bytes for covers on each of %lld "
                "aggregators; %s on other ranks\n",
-               (long long)wr_max(2, plan->slots), (long long)plan->window,
+               (long long)windows, (long long)plan->window,
                WR_WALK_BYTES + WR_WINDOW_CACHE_BYTES + 2 * WR_COVER_BYTES,
                (long long)p->aggregators, messages ? "a window" : "no buffer");
     else

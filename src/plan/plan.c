@@ -234,9 +234,9 @@ static int64_t price_together(const wr_plan_input *in, int64_t aggregators, int6
            price_links(in, aggregators, rounds);
 }
 
-/* So much of a realm that it has at most WR_PIECES pieces of loops, which have that many `runs` in a
- * stride, wherever it begins. Of a realm that is dealt, up to a block lies in two places, and more
- * reaches over whole periods. */
+/* So much of a realm that it has at most WR_PIECES pieces of loops, which have `runs` in a stride,
+ * wherever it begins. Of a realm that is dealt, up to a block lies in two places, and more reaches
+ * over whole periods. */
 static int64_t listed_cell(const wr_plan *plan, int64_t runs, int64_t stride)
 {
     const int64_t strides = WR_PIECES / runs, block = wr_plan_block(plan, plan->aggregators - 1);

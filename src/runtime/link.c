@@ -1,6 +1,6 @@
-/* Small messages there and back, then large ones both ways at once, by all pairs of nodes at a time: as
- * in a call, where all nodes send and receive. The best of each kind counts, because whatever else
- * goes on makes them slower only. */
+/* Small messages there and back, then large ones both ways at once, by all pairs of nodes at a time:
+ * as in a call, where all nodes send and receive. The best of each kind counts, because whatever
+ * else goes on makes them slower only. */
 #include "runtime/link.h"
 
 #include "base/arith.h"
