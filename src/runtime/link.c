@@ -1,6 +1,5 @@
-/* Small messages there and back, then large ones both ways at once, by all pairs of nodes at a time:
- * as in a call, where all nodes send and receive. The best of each kind counts, because whatever
- * else goes on makes them slower only. */
+/* Messages there and back, small ones and then large ones; the best of each kind counts, because
+ * whatever else goes on makes them slower only. */
 #include "runtime/link.h"
 
 #include "base/arith.h"
@@ -8,7 +7,7 @@
 #include "base/memory.h"
 #include "runtime/channel.h"
 
-enum { SMALL = 16, LARGE = 6, LARGE_BYTES = 256 << 10 };
+enum { SMALL = 4, LARGE = 3, LARGE_BYTES = 256 << 10 };
 
 /* One end of a pair; what fails is noted, and the others follow all the same, because the other end
  * waits for them. */
@@ -32,33 +31,19 @@ static int64_t there_and_back(pair *p, const void *out, void *in, int64_t bytes)
     return wr_clock_ns() - start;
 }
 
-/* Both ways at once. */
-static int64_t swap(pair *p, const void *out, void *in, int64_t bytes)
-{
-    const int tag = WR_TAG_WORLD + WR_TAG_BROADCAST;
-    const int64_t start = wr_clock_ns();
-    wr_request sent;
-    int lost = p->t->ops->send(p->t, (wr_parcel){p->other, bytes, out}, tag, false, &sent);
-    int code = wr_receive(p->t, p->other, tag, in, bytes);
-    if (!lost)
-        lost = wr_request_wait(p->t, &sent);
-    p->failed = p->failed || lost || code;
-    return wr_clock_ns() - start;
-}
-
 /* Whoever speaks first times it; small messages tell whether both ends have memory for large ones.
  */
 static wr_link time_pair(pair *p)
 {
-    char *memory = wr_alloc(2 * LARGE_BYTES);
+    char *memory = wr_alloc(LARGE_BYTES);
     int64_t small = INT64_MAX, large = INT64_MAX, has = memory != NULL, have = 1;
     for (int i = 0; i < SMALL; i++)
         small = wr_min(small, there_and_back(p, &has, &have, sizeof has));
     for (int i = 0; memory && have && i < LARGE; i++)
-        large = wr_min(large, swap(p, memory, memory + LARGE_BYTES, LARGE_BYTES));
+        large = wr_min(large, there_and_back(p, memory, memory, LARGE_BYTES));
     p->failed = p->failed || large == INT64_MAX;
     wr_free(memory);
-    const int64_t more = wr_max(1, large - small / 2);
+    const int64_t more = wr_max(1, (large - small) / 2);
     return (wr_link){.mib_ns = (INT64_C(1) << 20) / LARGE_BYTES * more, .message_ns = small / 2};
 }
 
