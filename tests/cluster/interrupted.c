@@ -28,7 +28,8 @@ static void start_signals(void)
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     const struct itimerspec every = {{0, 300000}, {0, 300000}};
     timer_t timer;
-    CHECK(!sigaction(SIGUSR1, &action, NULL) && !timer_create(CLOCK_MONOTONIC, &event, &timer));
+    CHECK(!sigaction(SIGUSR1, &action, NULL));
+    CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer));
     CHECK(!timer_settime(timer, 0, &every, NULL));
 }
 

@@ -158,7 +158,7 @@ static void check_plans(scene *s, int64_t ranks_per_node)
         "storage=mem;collective=always;aggregators=4;window=64K;exchange=p2p",
         "storage=mem;collective=always;aggregators=4;window=64K;exchange=leaders",
         "storage=mem;collective=always;aggregators=5;window=10007;exchange=leaders",
-        "collective=always;aggregators=3;realms=cyclic;realm_block=7000;exchange=leaders;storage=mem",
+        "storage=mem;collective=always;aggregators=3;realms=cyclic;realm_block=7K;exchange=leaders",
         "storage=mem;collective=always;aggregators=1;exchange=p2p"};
     sum unused[2];
     s->ranks_per_node = ranks_per_node;
