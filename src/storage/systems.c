@@ -138,14 +138,17 @@ static const char *split(const char *path, char folder[FOLDER])
 bool wr_system_trusts(int from, const char *path)
 {
     char folder[FOLDER];
+    struct statfs status;
     int64_t number;
     int fd = openat(from, path, O_PATH | O_CLOEXEC);
     if (fd < 0 && split(path, folder))
         fd = openat(from, folder, O_PATH | O_CLOEXEC);
-    const bool trusts = fd >= 0 && !wr_system_is_weak(wr_system_of(fd, &number));
+    const wr_system *system = fd < 0 || fstatfs(fd, &status)       ? &unknown
+                              : (uint32_t)status.f_type == OVERLAY ? wr_system_of(fd, &number)
+                                                                   : find((uint32_t)status.f_type);
     if (fd >= 0)
         close(fd);
-    return trusts;
+    return !wr_system_is_weak(system);
 }
 
 bool wr_system_list(int from, const char *path)
