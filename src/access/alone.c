@@ -32,11 +32,21 @@ const wr_strategy wr_strategies[WR_WAYS] = {
     [WR_WAY_DIRECT] = {"past the page cache, windows in turn", wr_way_direct},
 };
 
+/* The prices of a collective call, in which each goes alone. */
+static void follow_call(const wr_plan_input *call, wr_plan_input *in)
+{
+    in->call_ns = call->call_ns;
+    in->mib_ns = call->mib_ns;
+    in->read_call_ns = call->read_call_ns;
+    in->read_mib_ns = call->read_mib_ns;
+    in->between = call->between;
+}
+
 /* What the plan of a rank for itself is made from; looks where the data are only if that counts.
  * One run of a file takes little longer to move than to plan: tunables and prices are only asked
  * where there is something to choose. */
 static void make_input(const wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
-                       wr_plan_input *in)
+                       const wr_plan_input *call, wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;
     wr_summary_set(&in->wanted, a->file, a->begin, a->end);
@@ -45,6 +55,8 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
     else
         wr_plan_input_tune_alone(in, a->direction, &handle->tunables, handle->price);
     wr_handle_input(handle, in);
+    if (call)
+        follow_call(call, in);
     if (handle->storage->plain_fd < 0) { /* it can only be called */
         in->map = 0;
         in->direct = WR_SWITCH_NEVER;
@@ -100,7 +112,8 @@ static void let_go(wr_lone *x)
     wr_handle_unlock(x->handle, x->plan->lo, x->plan->hi);
 }
 
-wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving)
+wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
+                        const wr_plan_input *call)
 {
     wr_outcome o = {.stop = INT64_MAX};
     if (a->begin == a->end && !handle->ready) /* nothing was ever moved, nor is now */
@@ -116,7 +129,7 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
         handle->wrote_alone = true;
     wr_plan_input in;
     wr_plan plan;
-    make_input(handle, a, moving, &in);
+    make_input(handle, a, moving, call, &in);
     wr_plan_alone(&in, &plan);
     wr_lone x = {.handle = handle, .a = a, .in = &in, .plan = &plan, .outcome.stop = INT64_MAX};
     if (wr_handle_tells(handle)) {

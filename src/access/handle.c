@@ -185,7 +185,8 @@ int wr_handle_move_held(wr_handle *handle, enum wr_direction direction, const we
     wr_cursor c;
     wr_batch b;
     int used = 0, code = 0;
-    int64_t start = wr_sample_start(&handle->samples), runs = 0;
+    int64_t start = wr_sample_start(wr_pattern_root(cover)->runs, weir_pattern_bytes(cover)),
+            runs = 0;
     wr_cursor_init(&c, cover);
     *valid = INT64_MAX;
     while (!code && wr_cursor_next(&c, INT64_MAX, &b)) {

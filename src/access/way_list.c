@@ -13,6 +13,7 @@ typedef struct list_walk {
     wr_transfer transfers[BATCHES];
     int used;
     int64_t piece, bite; /* the plan's */
+    int64_t runs;        /* of all of it */
     wr_outcome *outcome;
 } list_walk;
 
@@ -70,7 +71,7 @@ static bool move_some(list_walk *d)
     int64_t bytes = 0, runs = 0;
     bool more = true;
     pthread_mutex_lock(&d->handle->moving);
-    const int64_t start = wr_sample_start(&d->handle->samples);
+    const int64_t start = wr_sample_start(d->runs, d->a->end - d->a->begin);
     while (d->used < BATCHES && bytes < d->bite) {
         more = next_transfer(d, &d->transfers[d->used]);
         if (!more)
@@ -95,6 +96,7 @@ static void walk_init(list_walk *d, wr_lone *x)
     d->used = 0;
     d->piece = x->plan->piece;
     d->bite = x->plan->bite;
+    d->runs = x->in->wanted.runs;
     d->outcome = &x->outcome;
     wr_cursor_init(&d->file, a->file);
     wr_cursor_limit(&d->file, a->begin, a->end);

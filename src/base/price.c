@@ -1,7 +1,10 @@
-/* Built-in prices. */
+/* Built-in prices, and what a file teaches. */
 #include "base/price.h"
 
+#include "base/arith.h"
 #include "base/tunables.h"
+
+enum { FORGET = 256 }; /* silent calls: then what small runs take may have changed */
 
 /* Of a page cache by measurement of ext4; of what is past it, or behind a network, by order of
  * magnitude. A page cache is one even when a cold file is read: no plan may depend on that. */
@@ -15,3 +18,80 @@ const wr_built_in wr_built_in_prices[WR_PRICE_KINDS] = {
         {.price = {[WR_READ] = {200000, 1000000, 180}, [WR_WRITE] = {200000, 2000000, 180}},
          .reach = 1000},
 };
+
+void wr_timing_add(wr_timing *all, const wr_timing *more)
+{
+    if (!more->amount)
+        return;
+    all->from = all->amount ? wr_min(all->from, more->from) : more->from;
+    all->to = wr_max(all->to, more->to);
+    all->ns = wr_max(all->ns, more->ns);
+    all->amount += more->amount;
+    all->ranks += more->ranks;
+}
+
+void wr_timings_add(wr_timings *all, const wr_timings *more)
+{
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < WR_TIMED; i++)
+            wr_timing_add(&all->of[d][i], &more->of[d][i]);
+}
+
+void wr_timings_span(wr_timings *all)
+{
+    int64_t from = INT64_MAX, to = 0, ns = 0;
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < WR_TIMED; i++) {
+            const wr_timing *t = &all->of[d][i];
+            from = t->amount ? wr_min(from, t->from) : from;
+            to = wr_max(to, t->to);
+            ns += t->ns;
+        }
+    for (int d = 0; d < 2 && ns; d++)
+        for (int i = 0; i < WR_TIMED; i++)
+            all->of[d][i].ns =
+                (int64_t)((double)all->of[d][i].ns / (double)ns * (double)(to - from));
+}
+
+int64_t wr_price_hundredths(int64_t scaling, int64_t at_once)
+{
+    return wr_max(100, wr_min(100 * at_once, scaling * at_once / 2));
+}
+
+static void follow(int64_t *price, int64_t *latest, int64_t known, int64_t timed)
+{
+    const int64_t before = *price ? *price : known;
+    const int64_t least = wr_min(timed, *latest ? *latest : before);
+    *latest = timed;
+    if (4 * least <= 3 * before || 4 * least >= 5 * before)
+        *price = wr_max(1, least);
+}
+
+/* The inverse of what plans make of prices: a file takes one small write at a time, and large ones
+ * as far as they scale; it is read by several at once. */
+static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
+                  const wr_timing took[WR_TIMED], int64_t at_once)
+{
+    const wr_timing *runs = &took[WR_TIMED_RUNS], *bytes = &took[WR_TIMED_BYTES];
+    const int64_t readers = wr_min(runs->ranks, at_once), movers = wr_min(bytes->ranks, at_once);
+    if (runs->amount)
+        follow(&l->price[d].call_ns, &l->latest[d].call_ns, known->call_ns,
+               runs->ns * (d == WR_READ ? readers : 1) / runs->amount);
+    if (bytes->amount) {
+        const int64_t hundredths =
+            d == WR_READ ? 100 * movers : wr_price_hundredths(known->scaling, movers);
+        follow(&l->price[d].mib_ns, &l->latest[d].mib_ns, wr_max(known->mib_ns, WR_MEMORY_MIB_NS),
+               (int64_t)((double)bytes->ns * (double)(hundredths << 20) / 100 /
+                         (double)bytes->amount));
+    }
+    l->silent[d] = runs->amount ? 0 : l->silent[d] + !!bytes->amount;
+    if (l->silent[d] == FORGET)
+        l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = 0;
+}
+
+void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
+                     int64_t at_once)
+{
+    for (int d = 0; d < 2; d++)
+        learn(learned, (enum wr_direction)d, &known[d], took->of[d], at_once);
+}

@@ -25,6 +25,43 @@ typedef struct wr_built_in {
 
 extern const wr_built_in wr_built_in_prices[WR_PRICE_KINDS];
 
+/* How many hundredths of one's rate so many have together when they write large pieces. */
+int64_t wr_price_hundredths(int64_t scaling, int64_t at_once);
+
+/* What transfers of one size and direction took. Of several ranks: the longest that one took, and
+ * how much all of them moved. */
+typedef struct wr_timing {
+    int64_t ns, ranks;
+    int64_t amount;   /* runs, or bytes of large ones */
+    int64_t from, to; /* when, by the clock of a node */
+} wr_timing;
+
+enum wr_timed { WR_TIMED_RUNS, WR_TIMED_BYTES, WR_TIMED };
+
+/* By direction, and by what is timed. */
+typedef struct wr_timings {
+    wr_timing of[2][WR_TIMED];
+} wr_timings;
+
+void wr_timing_add(wr_timing *all, const wr_timing *more);
+void wr_timings_add(wr_timings *all, const wr_timings *more);
+
+/* Of ranks of a node that were at it all at the same time: from the first start to the last end,
+ * shared out among what was timed. */
+void wr_timings_span(wr_timings *all);
+
+/* What the collective calls of a file have taken. All its ranks have learned the same. */
+typedef struct wr_learned {
+    wr_price price[2];  /* by direction; 0: as it was before */
+    wr_price latest[2]; /* by the latest call that told */
+    int64_t silent[2];  /* calls since then that moved something and told nothing of small runs */
+} wr_learned;
+
+/* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
+ * if it differs by more than a quarter. `at_once`: how many ranks can work at a time. */
+void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
+                     int64_t at_once);
+
 /* What the network between two nodes asks for. */
 typedef struct wr_link {
     int64_t mib_ns, message_ns;
@@ -40,14 +77,16 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
-    WR_SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
-    WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
-    WR_MEETING_NS = 1500,      /* a rank's share of a round */
-    WR_MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
-    WR_LINK_NS = 20000,        /* until it is there, if it comes from another node, */
-    WR_LINK_MIB_NS = 500000,   /* and a MiB of it: a network of 2 GB/s, if none was measured */
-    WR_AGGREGATOR_NS = 25000,  /* less work than this is not worth an aggregator, */
-    WR_THREAD_NS = 100000      /* nor this calling a thread for the storage */
+    WR_BACK_MIB_NS =
+        65000, /* writing one back that was just read: a cache of the processor has it */
+    WR_SPREAD_MIB_NS = 40000, /* more, where memory is all over the place and not one window */
+    WR_SLOW_MIB_NS = 600000,  /* a storage that takes longer for a MiB is no page cache */
+    WR_MEETING_NS = 1500,     /* a rank's share of a round */
+    WR_MESSAGE_NS = 2000,     /* sending or receiving one, whatever its length */
+    WR_LINK_NS = 20000,       /* until it is there, if it comes from another node, */
+    WR_LINK_MIB_NS = 500000,  /* and a MiB of it: a network of 2 GB/s, if none was measured */
+    WR_AGGREGATOR_NS = 25000, /* less work than this is not worth an aggregator, */
+    WR_THREAD_NS = 100000     /* nor this calling a thread for the storage */
 };
 
 /* Sizes from which, or up to which, something pays. */

@@ -26,7 +26,8 @@ void wr_call_fail(wr_call *call, int code, int64_t stop)
 
 static void access_alone(wr_call *c)
 {
-    wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL);
+    wr_outcome o =
+        wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL, c->in);
     c->outcome.stop = o.stop;
     wr_call_fail(c, o.code, o.stop);
 }
@@ -224,6 +225,7 @@ static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
         group->block = plan->block;
         group->owners = plan->aggregators;
     }
+    c->in->between = plan->between;
     if (plan->per_node)
         return plan_node(c, all);
     wr_call_log(c);

@@ -21,6 +21,7 @@ typedef struct wr_group {
     wr_region requests;           /* patterns that do not fit a mailbox, during a call */
     wr_cached_regions kept;       /* both of these, between calls */
     wr_descriptions descriptions; /* of what all ranks want, of several nodes */
+    wr_learned learned;           /* what its calls have taken */
     wr_held held;                 /* what all ranks have memory for by now */
     void *aside;                  /* for what else rounds between parties take */
     wr_region packed;             /* of this rank as aggregator: messages on their way */

@@ -22,7 +22,7 @@ static int run(wr_operation *op)
         return wr_collective_run(access->group, &access->a, op->code, access, &access->count);
     if (op->code)
         return op->code;
-    wr_outcome o = wr_alone_run(&access->group->handle, &access->a, &access->moving);
+    wr_outcome o = wr_alone_run(&access->group->handle, &access->a, &access->moving, NULL);
     access->count = wr_outcome_count(&o, &access->a);
     return o.code;
 }

@@ -476,6 +476,7 @@ typedef struct leave {
     int64_t stop;
     int32_t code;
     int32_t rank;       /* the lowest that has one */
+    wr_timings took;
     weir_error details; /* sent only if there is one */
 } leave;
 
@@ -489,6 +490,7 @@ static int64_t leave_bytes(const leave *l)
 static void add_leave(leave *all, const leave *more)
 {
     all->stop = wr_min(all->stop, more->stop);
+    wr_timings_add(&all->took, &more->took);
     if (!more->code || (all->code && all->rank <= more->rank))
         return;
     all->code = more->code;
@@ -554,7 +556,10 @@ static void hear_node(const wr_call *c, wr_channel *channel, leave *all)
     memcpy(wr_channel_lane(channel, channel->epoch, t->local_rank), all, (size_t)leave_bytes(all));
     uint32_t epoch = wr_channel_exchange(channel, &waiter);
     for (int i = 0; i < t->local_size; i++)
-        add_leave(all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
+        if (i != t->local_rank)
+            add_leave(all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
+    if (!c->plan->collective) /* all begin at the same time */
+        wr_timings_span(&all->took);
 }
 
 /* [collective on the node] The leader's word for all. */
@@ -591,11 +596,25 @@ int wr_call_agree(wr_call *c, int code)
     return all.code ? wr_error_raise(&all.details) : 0;
 }
 
+/* What this rank's transfers took, unless others are just being timed. */
+static void tell_times(wr_handle *handle, wr_timings *took)
+{
+    if (pthread_mutex_trylock(&handle->moving))
+        return;
+    *took = handle->samples.took;
+    handle->samples.took = (wr_timings){0};
+    pthread_mutex_unlock(&handle->moving);
+}
+
 int wr_call_leave(wr_call *c)
 {
+    wr_handle *handle = &c->group->handle;
     leave all = leave_of(c, c->outcome.stop, c->outcome.code, c->error);
+    tell_times(handle, &all.took);
     c->rounds.did->meetings++;
     hear_all(c, &c->group->channel, &all);
+    wr_prices_learn(&c->group->learned, handle->price, &all.took,
+                    handle->cores * handle->world->transport->nodes);
     c->outcome.stop = all.stop;
     c->outcome.code = all.code;
     if (!all.code)

@@ -595,7 +595,7 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
     } else if (together) {
         code = wr_collective_run(&f->group, a, code, NULL, &counted);
     } else if (!code) {
-        wr_outcome o = wr_alone_run(&f->group.handle, a, NULL);
+        wr_outcome o = wr_alone_run(&f->group.handle, a, NULL, NULL);
         code = o.code;
         counted = wr_outcome_count(&o, a);
     }

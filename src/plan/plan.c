@@ -79,7 +79,7 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in)
                             in->local,  in->overlap,    in->may_keep,     in->room,    in->limit,
                             in->column, in->sieve_unit, in->sieve_buffer, in->direct,  in->map,
                             m->beside,  m->thread,      m->multiple,      m->messages, m->handed,
-                            m->memory,  m->cached};
+                            m->memory,  m->cached,      in->between};
     uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
     h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;
@@ -115,13 +115,12 @@ static int64_t read_price(const wr_plan_input *in, load what, int64_t at_once)
     return (times(what.calls, in->read_call_ns) + mib(what.bytes, in->read_mib_ns)) / at_once;
 }
 
-/* A file takes one small write at a time, whoever makes it; large ones as far as they scale. What
- * was read first exists, and takes no longer to write than to read. */
+/* A file takes one small write at a time, whoever makes it; large ones as far as they scale. */
 static int64_t write_price(const wr_plan_input *in, load what, int64_t at_once, bool exists)
 {
-    int64_t mib_ns = exists ? wr_min(in->mib_ns, in->read_mib_ns) : in->mib_ns;
-    int64_t hundredths = wr_max(100, wr_min(100 * at_once, in->scaling * at_once / 2));
-    return times(what.calls, in->call_ns) + times(mib(what.bytes, mib_ns), 100) / hundredths;
+    int64_t mib_ns = exists ? wr_min(in->mib_ns, WR_BACK_MIB_NS) : in->mib_ns;
+    return times(what.calls, in->call_ns) +
+           times(mib(what.bytes, mib_ns), 100) / wr_price_hundredths(in->scaling, at_once);
 }
 
 /* The cheapest of these; when writing, what has holes must be read first. So many nodes do likewise
@@ -154,19 +153,23 @@ static load in_steps(const wr_summary *w, int64_t steps, int64_t span)
     return what;
 }
 
-/* Every rank moves its own, and does not read before it writes. What several ranks want comes from
- * a cache all but once. */
-static int64_t price_alone(const wr_plan_input *in)
+/* Every rank moves its own. Before it writes it reads only where no other writes between its own,
+ * which is told in *between if that is cheaper. What several ranks want comes from a cache all but
+ * once. */
+static int64_t price_alone(const wr_plan_input *in, bool *between)
 {
     const wr_summary *w = &in->wanted;
+    const bool write = in->direction == WR_WRITE;
     load loads[KINDS] = {[LIST] = {w->runs, w->once_bytes}};
-    if (in->direction == WR_READ) {
-        loads[STEPS] = in_steps(w, w->steps, w->step_span);
-        loads[SIEVE] = (load){w->active, w->spans};
-    }
     int64_t at_once = workers(in, w->active);
-    return cheapest(in, loads, at_once, 1) +
-           mib(w->bytes - w->once_bytes, WR_COPY_MIB_NS) / at_once +
+    const int64_t exact = write ? cheapest(in, loads, at_once, 1) : INT64_MAX;
+    if (!write)
+        loads[STEPS] = in_steps(w, w->steps, w->step_span);
+    if (!write || (w->apart && in->access == WR_ACCESS_AUTO && !wr_plan_is_exact(in)))
+        loads[SIEVE] = (load){w->active, w->spans};
+    const int64_t best = cheapest(in, loads, at_once, 1);
+    *between = write && best < exact;
+    return best + mib(w->bytes - w->once_bytes, WR_COPY_MIB_NS) / at_once +
            mib(w->bytes, WR_SPREAD_MIB_NS) / at_once;
 }
 
@@ -473,9 +476,10 @@ static int build_together(const wr_plan_input *in, wr_plan *out)
     if (code)
         return code;
     out->price_together = price_together(in, out->aggregators, 1);
-    out->price_alone = price_alone(in);
+    out->price_alone = price_alone(in, &out->between);
     out->reason = choose(in, out);
     out->collective = reasons[out->reason].together;
+    out->between = out->between && out->reason == WR_CHEAPER_ALONE;
     out->exchange = choose_exchange(in, out);
     if (out->reason == WR_CHEAPER_PER_NODE)
         go_per_node(in, out);

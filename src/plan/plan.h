@@ -158,6 +158,7 @@ typedef struct wr_plan_input {
     bool cold;    /* some of it is on the device only, by sample; asked only where it matters */
     bool leased;  /* this rank may have a lease, to write without a lock each time */
     bool task;    /* it may be left where it waits, for others to go on */
+    bool between; /* in a call of all: what lies between its own is no other rank's */
     bool mixed;   /* ranks of a node lie between those of another */
     bool ready;   /* all ranks have set memory aside for their part in rounds between parties */
     enum wr_form form;
@@ -257,6 +258,7 @@ typedef struct wr_plan {
     bool scattered;  /* other realms lie between the parts of one */
     bool fits;       /* all of a realm is in flight at once: nobody has to come back */
     bool aside;      /* on ranks that have a progress thread the storage is left to it */
+    bool between;    /* ranks go alone, and write back what lies between their own */
     bool in_turn;    /* ranks go one after the other: they may write the same bytes */
     enum wr_reason reason;
     int64_t aggregators;

@@ -54,14 +54,14 @@ static bool has_gaps(const wr_summary *w)
 }
 
 /* Whether a rank alone may read or write more than it wants: reading, where exactly that would cost
- * more. A write that reads first endangers neighbours: only if asked for, and if the file can be
- * read. */
+ * more. A write that reads first endangers neighbours: only if asked for, or if there are none, and
+ * if the file can be read. */
 static bool may_sieve(const wr_plan_input *in)
 {
     if (!has_gaps(&in->wanted) || wr_methods[in->access].plain)
         return false;
     if (in->direction == WR_WRITE)
-        return in->access == WR_ACCESS_SIEVE && !in->blind;
+        return (in->access == WR_ACCESS_SIEVE || in->between) && !in->blind;
     return in->access != WR_ACCESS_AUTO || !wr_plan_list_is_cheaper(in);
 }
 

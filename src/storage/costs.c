@@ -21,7 +21,7 @@ enum { FRESH_SECONDS = 30 * 24 * 3600 };
 
 /* Sizes of a transfer's runs that tell the price of a call, and of a MiB; how many of these must
  * have been timed. */
-enum { SMALL = 4 << 10, LEAST_CALLS = 16, LARGE = 256 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
+enum { SMALL = 4 << 10, LEAST_CALLS = 16, LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
 
 wr_storage_facts wr_storage_default_facts(void)
 {
@@ -39,9 +39,9 @@ static const wr_built_in *built_in_of(const wr_storage_facts *facts)
 
 /* --- learning --- */
 
-int64_t wr_sample_start(const wr_samples *samples)
+int64_t wr_sample_start(int64_t runs, int64_t bytes)
 {
-    return samples->looks < WR_SAMPLES ? wr_clock_ns() : 0;
+    return runs >= LEAST_CALLS || bytes >= LARGE ? wr_clock_ns() : 0;
 }
 
 static void note(int64_t *count, int64_t *least, int64_t value)
@@ -49,18 +49,31 @@ static void note(int64_t *count, int64_t *least, int64_t value)
     *least = (*count)++ ? wr_min(*least, value) : value;
 }
 
+static void add(wr_timing *took, int64_t from, int64_t to, int64_t amount)
+{
+    took->from = took->amount ? took->from : from;
+    took->to = to;
+    took->ns += to - from;
+    took->amount += amount;
+    took->ranks = 1;
+}
+
 void wr_sample_end(wr_samples *samples, enum wr_direction direction, int64_t start, int64_t runs,
                    int64_t bytes)
 {
     if (!start)
         return;
-    const int64_t ns = wr_clock_ns() - start;
-    samples->looks++;
-    if (runs >= LEAST_CALLS && bytes / runs <= SMALL)
+    const int64_t now = wr_clock_ns(), ns = now - start;
+    wr_timing *took = samples->took.of[direction];
+    if (runs >= LEAST_CALLS && bytes / runs <= SMALL) {
         note(&samples->of[direction].calls, &samples->of[direction].call_ns, ns / runs);
-    else if (runs > 0 && bytes >= LEAST_LARGE && bytes / runs >= LARGE)
-        note(&samples->of[direction].larges, &samples->of[direction].mib_ns,
-             (int64_t)((double)ns * (1 << 20) / (double)bytes));
+        add(&took[WR_TIMED_RUNS], start, now, runs);
+    } else if (runs > 0 && bytes / runs >= LARGE) {
+        if (bytes >= LEAST_LARGE)
+            note(&samples->of[direction].larges, &samples->of[direction].mib_ns,
+                 (int64_t)((double)ns * (1 << 20) / (double)bytes));
+        add(&took[WR_TIMED_BYTES], start, now, bytes);
+    }
 }
 
 /* --- files --- */
@@ -222,7 +235,7 @@ void wr_costs_learn(wr_costs *costs, const wr_storage_facts *facts, const wr_tun
     const wr_costs_key key = key_of(facts, tunables);
     const wr_built_in *of = built_in_of(facts);
     bool news = false;
-    if (!key.system || !samples->looks || tunables->fault.which != WR_FAULT_NONE)
+    if (!key.system || tunables->fault.which != WR_FAULT_NONE)
         return;
     pthread_mutex_lock(&costs->lock);
     wr_price *known = look_up(costs, &key, facts, tunables);

@@ -25,19 +25,18 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
 
 /* --- learning --- */
 
-enum { WR_SAMPLES = 64 }; /* timed for a file; what comes later costs no look at a clock */
-
-/* The fastest of what was timed of a file, which nothing else on the machine has disturbed. */
+/* The fastest of what was timed of a file, which nothing else on the machine has disturbed; and all
+ * of it since the start of a collective call. */
 typedef struct wr_samples {
-    int64_t looks;
     struct {
         int64_t calls, call_ns; /* how many, the least; of small transfers */
         int64_t larges, mib_ns; /* of large ones */
     } of[2];                    /* by direction */
+    wr_timings took;
 } wr_samples;
 
-/* When a sample begins; 0: none is wanted. */
-int64_t wr_sample_start(const wr_samples *samples);
+/* When a sample of at most so much begins; 0: it is too little to tell anything. */
+int64_t wr_sample_start(int64_t runs, int64_t bytes);
 
 /* So many runs of so many bytes in all have been moved since `start`; nothing if that is 0. */
 void wr_sample_end(wr_samples *samples, enum wr_direction direction, int64_t start, int64_t runs,

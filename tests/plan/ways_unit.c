@@ -98,6 +98,36 @@ static void test_writing(void)
     expect(&in, "way: list|locks: all, to modify|moved by: the caller");
 }
 
+/* In a call of two ranks: who writes apart may write back what lies between, if that is cheaper. */
+static void test_between(void)
+{
+    wr_plan_input in = input_of(WR_WRITE, 1000, 64);
+    wr_summary other = in.wanted;
+    wr_plan plan;
+    other.lo += other.hi;
+    other.hi += other.hi;
+    other.step_at = other.lo;
+    wr_summary_add(&in.wanted, &other);
+    in.alone = 0;
+    in.ranks = in.cores = 2;
+    in.nodes = in.shared = 1;
+    in.collective = WR_SWITCH_AUTO;
+    CHECK(!wr_plan_build(&in, &plan));
+    CHECK(in.wanted.apart && plan.between && plan.reason == WR_CHEAPER_ALONE);
+    in.blind = 1;
+    CHECK(!wr_plan_build(&in, &plan) && !plan.between);
+    in.blind = 0;
+    in.wanted.apart = 0;
+    CHECK(!wr_plan_build(&in, &plan) && !plan.between && plan.reason == WR_MAY_OVERLAP);
+    in.wanted.apart = 1;
+    in.call_ns = 100;
+    CHECK(!wr_plan_build(&in, &plan) && !plan.between);
+    in = input_of(WR_WRITE, 1000, 64);
+    in.between = 1;
+    expect(&in, "way: sieve, or else list|locks: windows, or else lease or range|"
+                "in flight: 1 windows of at most 524288 bytes|moved by: the caller");
+}
+
 /* An operation of one rank, in the page cache. */
 static wr_moving moving_of(int64_t bytes)
 {
@@ -268,6 +298,7 @@ int main(void)
         test_one_run(i);
     test_reading();
     test_writing();
+    test_between();
     test_movers();
     test_windows();
     test_holds();

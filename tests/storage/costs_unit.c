@@ -46,7 +46,7 @@ static const wr_storage_facts somewhere = {.local = true, .system = 77};
  * nothing is left. */
 static wr_samples timed(int64_t call_ns, int64_t mib_ns)
 {
-    wr_samples s = {.looks = 10};
+    wr_samples s = {0};
     for (int i = 0; i < 2; i++) {
         s.of[i].calls = s.of[i].larges = 5;
         s.of[i].call_ns = call_ns;
@@ -169,22 +169,102 @@ static void test_costs(void)
     CHECK(costs.count / 2 == WR_COSTS_KEPT);
 }
 
-/* Small and large transfers count, others only as looks; after some nothing is timed. */
+/* Small and large transfers count; what is too little is not timed. */
 static void test_samples(void)
 {
+    enum { TIMES = 5 };
+    static const int64_t shapes[][2] = {{100, 6400}, {2, 1 << 20}, {20, 1 << 20}};
     wr_samples s = {0};
     wr_sample_end(&s, WR_READ, 0, 100, 100);
-    CHECK_EQUAL(s.looks, 0);
-    for (int i = 0; i < WR_SAMPLES; i++) {
-        static const int64_t shapes[][2] = {{100, 6400}, {2, 1 << 20}, {1, 8}, {20, 1 << 20}};
-        int64_t start = wr_sample_start(&s);
+    CHECK_EQUAL(s.of[WR_READ].calls, 0);
+    CHECK_EQUAL(wr_sample_start(1, 8), 0);
+    for (int i = 0; i < 3 * TIMES; i++) {
+        int64_t start = wr_sample_start(shapes[i % 3][0], shapes[i % 3][1]);
         CHECK(start > 0);
-        wr_sample_end(&s, WR_WRITE, start, shapes[i % 4][0], shapes[i % 4][1]);
+        wr_sample_end(&s, WR_WRITE, start, shapes[i % 3][0], shapes[i % 3][1]);
     }
-    CHECK_EQUAL(wr_sample_start(&s), 0);
-    CHECK_EQUAL(s.of[WR_WRITE].calls, WR_SAMPLES / 4);
-    CHECK_EQUAL(s.of[WR_WRITE].larges, WR_SAMPLES / 4);
+    CHECK_EQUAL(s.of[WR_WRITE].calls, TIMES);
+    CHECK_EQUAL(s.of[WR_WRITE].larges, TIMES);
     CHECK_EQUAL(s.of[WR_READ].calls + s.of[WR_READ].larges, 0);
+    CHECK_EQUAL(s.took.of[WR_WRITE][WR_TIMED_RUNS].amount, TIMES * 100);
+    CHECK_EQUAL(s.took.of[WR_WRITE][WR_TIMED_BYTES].amount, TIMES << 20);
+    CHECK_EQUAL(s.took.of[WR_READ][WR_TIMED_RUNS].amount, 0);
+}
+
+/* --- prices that follow a file --- */
+
+enum { CORES = 2 };
+static const wr_price known[2] = {[WR_READ] = {500, 40000, 150}, [WR_WRITE] = {1700, 220000, 110}};
+
+/* A call of `ranks` ranks that each took `ns` for their share of 1000 small runs, and of 10 MiB. */
+static void call_took(wr_learned *l, enum wr_direction d, int64_t small_ns, int64_t large_ns,
+                      int64_t ranks)
+{
+    wr_timings took = {0};
+    for (int i = 0; i < ranks; i++) {
+        wr_timings one = {0};
+        if (small_ns)
+            one.of[d][WR_TIMED_RUNS] = (wr_timing){small_ns, 1, 1000 / ranks, 0, 0};
+        if (large_ns)
+            one.of[d][WR_TIMED_BYTES] = (wr_timing){large_ns, 1, (10 << 20) / ranks, 0, 0};
+        wr_timings_add(&took, &one);
+    }
+    wr_prices_learn(l, known, &took, CORES);
+}
+
+/* One after the other: as long as from the first start to the last end, half of it for reads and half
+ * for writes. */
+static void test_span(void)
+{
+    wr_timings all = {.of[WR_READ][WR_TIMED_RUNS] = {10, 1, 16, 100, 110}}, next = all;
+    next.of[WR_READ][WR_TIMED_RUNS].from = 90;
+    next.of[WR_READ][WR_TIMED_RUNS].to = 95;
+    wr_timings_add(&all, &next);
+    CHECK_EQUAL(all.of[WR_READ][WR_TIMED_RUNS].ns, 10);
+    wr_timings_span(&all);
+    CHECK_EQUAL(all.of[WR_READ][WR_TIMED_RUNS].ns, 20);
+    all.of[WR_WRITE][WR_TIMED_BYTES] = (wr_timing){20, 1, 1000, 110, 190};
+    wr_timings_span(&all);
+    CHECK_EQUAL(all.of[WR_READ][WR_TIMED_RUNS].ns, 50);
+    CHECK_EQUAL(all.of[WR_WRITE][WR_TIMED_BYTES].ns, 50);
+    CHECK_EQUAL(all.of[WR_READ][WR_TIMED_RUNS].amount, 32);
+}
+
+/* Less at once, more when it is said twice, little differences never. */
+static void test_learning(void)
+{
+    wr_learned l = {0};
+    call_took(&l, WR_WRITE, 5000000, 0, 2);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 0);
+    call_took(&l, WR_WRITE, 6000000, 0, 2);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 5000);
+    call_took(&l, WR_WRITE, 5500000, 0, 2);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 5000);
+    call_took(&l, WR_WRITE, 90000000, 0, 2);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 5000);
+    call_took(&l, WR_WRITE, 1500000, 0, 2);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 1500);
+    CHECK_EQUAL(l.price[WR_READ].call_ns + l.price[WR_WRITE].mib_ns, 0);
+    for (int i = 0; i < 255; i++)
+        call_took(&l, WR_WRITE, 0, 2000000, 1);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 1500);
+    call_took(&l, WR_WRITE, 0, 2000000, 1);
+    CHECK_EQUAL(l.price[WR_WRITE].call_ns, 0); /* too long ago */
+    CHECK_EQUAL(l.price[WR_WRITE].mib_ns, 0);  /* 200000 is like 220000 */
+    call_took(&l, WR_WRITE, 0, 500000, 2);     /* two write 1.1 times as fast as one */
+    CHECK_EQUAL(l.price[WR_WRITE].mib_ns, 55000);
+}
+
+/* Readers do not wait for each other, as far as there are cores for them. */
+static void test_learning_reads(void)
+{
+    wr_learned l = {0};
+    call_took(&l, WR_READ, 100000, 300000, 2);
+    CHECK_EQUAL(l.price[WR_READ].call_ns, 200);
+    CHECK_EQUAL(l.price[WR_READ].mib_ns, 60000);
+    call_took(&l, WR_READ, 50000, 150000, 10);
+    CHECK_EQUAL(l.price[WR_READ].call_ns, 100);
+    CHECK_EQUAL(l.price[WR_READ].mib_ns, 30000);
 }
 
 int main(void)
@@ -193,6 +273,9 @@ int main(void)
     test_measuring();
     test_costs();
     test_samples();
+    test_span();
+    test_learning();
+    test_learning_reads();
     test_remembering();
     return 0;
 }
