@@ -118,23 +118,24 @@ static bool is_endless(double once, double ours)
     return once > endless_seconds || (contest_cluster && once > slow_seconds && ours < once / 10);
 }
 
-/* What ends a contest depends only on times all ranks agree on. */
+/* What ends a contest depends only on times all ranks agree on. Nothing is printed before it is over:
+ * the launcher, which hands that on, would disturb whoever comes next. */
 void contest_run(const contest *c)
 {
-    double seconds[CONTEST_MOST] = {0}, spent = 0;
+    double seconds[REPEAT][CONTEST_MOST] = {0}, spent = 0;
     double limit = bench_quick() ? c->seconds / 4 : c->seconds;
-    int most = bench_quick() ? REPEAT_QUICK : REPEAT;
+    int most = bench_quick() ? REPEAT_QUICK : REPEAT, done = 0;
     bool warm = c->warm;
-    for (int done = 0; done < most && (done < LEAST || spent < limit);) {
-        double once = repeat_once(c, done, seconds);
+    while (done < most && (done < LEAST || spent < limit)) {
+        double once = repeat_once(c, done, seconds[done]);
         bool counts = !warm || once > slow_seconds;
         warm = false;
         if (!counts)
             continue;
-        print_times(c, seconds);
-        done++;
         spent += once;
-        if (is_endless(once, seconds[0]))
+        if (is_endless(once, seconds[done++][0]))
             break;
     }
+    for (int i = 0; i < done; i++)
+        print_times(c, seconds[i]);
 }

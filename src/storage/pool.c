@@ -13,9 +13,9 @@
 #include "storage/posix_fd.h"
 
 /* Whether small reads would wait for the device is asked once in ASK_EVERY, because asking costs as
- * much as a small read, and every time as long as they would. Medium ones are asked for each time:
- * what the page cache holds is copied sooner than another thread is woken, above all where ranks
- * outnumber cores. */
+ * much as a small read, and every time as long as they would. Of medium ones what the page cache
+ * holds is copied at once, sooner than another thread is woken, above all where ranks outnumber
+ * cores; the threads get the rest. */
 enum { SMALL = 64 << 10, MEDIUM = 4 << 20, ASK_EVERY = 256 };
 
 typedef struct worker {
@@ -161,26 +161,42 @@ static void start(wr_storage *s, state *p, int64_t parts)
         }
 }
 
-/* Whether the page cache holds a byte. */
-static bool holds(state *p, int64_t offset)
+/* What can be read without waiting for the device; less than `bytes` if that is all, or the file
+ * ends. */
+static int64_t read_cached(state *p, void *memory, int64_t bytes, int64_t offset)
+{
+    struct iovec one = {memory, (size_t)bytes};
+    if (!p->asks)
+        return 0;
+    int64_t moved = preadv2(p->fd.buffered, &one, 1, offset, RWF_NOWAIT);
+    p->asks = moved >= 0 || errno == EAGAIN;
+    return moved > 0 ? moved : 0;
+}
+
+/* Whether a small read finds its first byte in the page cache. */
+static bool is_cached(state *p, const wr_transfer *t)
 {
     char byte;
-    struct iovec one = {&byte, 1};
-    bool cached = p->asks && preadv2(p->fd.buffered, &one, 1, offset, RWF_NOWAIT) >= 0;
-    p->asks = p->asks && (cached || errno == EAGAIN);
+    if (p->unasked-- > 0)
+        return true;
+    bool cached = read_cached(p, &byte, 1, t->offset) == 1;
+    p->unasked = cached ? ASK_EVERY : 0;
     return cached;
 }
 
-/* Whether a read finds its first byte in the page cache, and, if it is not small, its last. */
-static bool is_cached(state *p, const wr_transfer *t)
+/* One attempt, as far as it need not wait; whether that is all of it. */
+static bool move_at_once(state *p, wr_transfer *t)
 {
-    if (t->run > SMALL)
-        return holds(p, t->offset) && holds(p, t->offset + (t->count - 1) * t->stride + t->run - 1);
-    if (p->unasked-- > 0)
+    if (!wr_fd_is_plain(&p->fd, t) || t->run > MEDIUM)
+        return false;
+    if (t->direction == WR_WRITE || (t->run <= SMALL && is_cached(p, t))) {
+        wr_fd_move(&p->fd, t);
         return true;
-    bool cached = holds(p, t->offset);
-    p->unasked = cached ? ASK_EVERY : 0;
-    return cached;
+    }
+    t->error = 0;
+    if (t->run > SMALL)
+        t->done += read_cached(p, t->memory + t->done, t->run - t->done, t->offset + t->done);
+    return t->done == t->run;
 }
 
 static void submit(wr_storage *s, wr_transfer *t)
@@ -190,9 +206,7 @@ static void submit(wr_storage *s, wr_transfer *t)
     int64_t parts = 0;
     for (wr_transfer *next; t; t = next) {
         next = t->next;
-        if (wr_fd_is_plain(&p->fd, t) && t->run <= MEDIUM &&
-            (t->direction == WR_WRITE || is_cached(p, t))) {
-            wr_fd_move(&p->fd, t);
+        if (move_at_once(p, t)) {
             wr_transfers_add(&s->over, t);
         } else {
             parts += (wr_transfer_bytes(t) - t->done) / WR_PART + 1;
