@@ -32,9 +32,10 @@ const wr_strategy wr_strategies[WR_WAYS] = {
     [WR_WAY_DIRECT] = {"past the page cache, windows in turn", wr_way_direct},
 };
 
-/* The prices of a collective call, in which each goes alone. */
+/* The prices of a collective call, in which each goes alone. A lease would be dropped by the next. */
 static void follow_call(const wr_plan_input *call, wr_plan_input *in)
 {
+    in->leased = false;
     in->call_ns = call->call_ns;
     in->mib_ns = call->mib_ns;
     in->read_call_ns = call->read_call_ns;

@@ -68,30 +68,40 @@ static void join(moments *to, moments *more)
 
 /* --- a block of doubles --- */
 
-/* Zeros lose their sign: which one came first depends on slabs. */
-static int drop_nans(double *x, int count)
+/* Sum and bounds in one pass; whether there is something that is no number, which no bound is. */
+static bool survey(const double *x, int count, moments *m, double *sum)
 {
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        double v = x[i] + 0.0;
-        x[kept] = v;
-        kept += v == v;
-    }
-    return kept;
-}
-
-static double sum_of(const double *x, int count)
-{
-    double lane[LANES] = {0}, sum = 0;
+    double lane[LANES] = {0}, min[LANES], max[LANES];
+    int64_t odd[LANES] = {0};
     int i = 0;
+    for (int k = 0; k < LANES; k++) {
+        min[k] = (double)INFINITY;
+        max[k] = -(double)INFINITY;
+    }
     for (; i + LANES <= count; i += LANES)
-        for (int k = 0; k < LANES; k++)
-            lane[k] += x[i + k];
-    for (; i < count; i++)
-        sum += x[i];
-    for (int k = 0; k < LANES; k++)
-        sum += lane[k];
-    return sum;
+        for (int k = 0; k < LANES; k++) {
+            const double v = x[i + k];
+            lane[k] += v;
+            min[k] = v < min[k] ? v : min[k];
+            max[k] = v > max[k] ? v : max[k];
+            odd[k] |= v != v;
+        }
+    for (int k = 0; i < count; i++, k++) {
+        lane[k] += x[i];
+        min[k] = x[i] < min[k] ? x[i] : min[k];
+        max[k] = x[i] > max[k] ? x[i] : max[k];
+        odd[k] |= x[i] != x[i];
+    }
+    for (int k = 1; k < LANES; k++) {
+        lane[0] += lane[k];
+        min[0] = min[k] < min[0] ? min[k] : min[0];
+        max[0] = max[k] > max[0] ? max[k] : max[0];
+        odd[0] |= odd[k];
+    }
+    *sum = lane[0];
+    m->min = min[0] + 0.0; /* zeros lose their sign: which one came first depends on slabs */
+    m->max = max[0] + 0.0;
+    return odd[0];
 }
 
 static double squares_of(const double *x, int count, double mean)
@@ -108,39 +118,36 @@ static double squares_of(const double *x, int count, double mean)
     return sum;
 }
 
-/* Some that repeat do no harm: the last lanes overlap those before. */
-static void find_bounds(const double *x, int count, moments *out)
+static int drop_nans(const double *x, int count, double *to)
 {
-    double min[LANES], max[LANES];
-    for (int k = 0; k < LANES; k++)
-        min[k] = max[k] = x[k < count ? k : 0];
-    for (int i = 0; i + LANES <= count; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            min[k] = x[i + k] < min[k] ? x[i + k] : min[k];
-            max[k] = x[i + k] > max[k] ? x[i + k] : max[k];
-        }
-    for (int i = count / LANES * LANES; i < count; i++) {
-        min[0] = x[i] < min[0] ? x[i] : min[0];
-        max[0] = x[i] > max[0] ? x[i] : max[0];
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        to[kept] = x[i];
+        kept += x[i] == x[i];
     }
-    for (int k = 1; k < LANES; k++) {
-        min[0] = min[k] < min[0] ? min[k] : min[0];
-        max[0] = max[k] > max[0] ? max[k] : max[0];
-    }
-    out->min = min[0];
-    out->max = max[0];
+    return kept;
 }
 
-static moments measure(double *x, int count)
+static moments measure(const double *x, int count)
 {
-    moments m = {.count = drop_nans(x, count)};
-    m.nans = count - m.count;
+    double rest[BLOCK], sum;
+    moments m = {.count = count};
+    if (survey(x, count, &m, &sum)) {
+        m.count = drop_nans(x, count, rest);
+        m.nans = count - m.count;
+        x = rest;
+        survey(x, (int)m.count, &m, &sum);
+    }
     if (!m.count)
-        return m;
-    find_bounds(x, (int)m.count, &m);
-    for (int i = 0; i < m.count && is_large(&m); i++)
-        x[i] *= SMALLER;
-    m.mean = sum_of(x, (int)m.count) / (double)m.count;
+        return (moments){.nans = m.nans};
+    if (is_large(&m)) {
+        moments small;
+        for (int i = 0; i < m.count; i++)
+            rest[i] = x[i] * SMALLER;
+        x = rest;
+        survey(x, (int)m.count, &small, &sum);
+    }
+    m.mean = sum / (double)m.count;
     m.squares = squares_of(x, (int)m.count, m.mean);
     return m;
 }
@@ -159,31 +166,32 @@ static double widen(const char *at)
     return half >> 15 ? -v : v;
 }
 
-static void load(const weir_array *array, const char *from, double *to, int count)
+/* Elements as doubles: where they are, or in `room`. */
+static const double *load(const weir_array *array, const char *from, double *room, int count)
 {
     const int64_t size = array->body.element;
     if (array->info.type == WEIR_F8)
-        memcpy(to, from, (size_t)count * sizeof *to);
-    else if (array->info.type == WEIR_F2)
+        return (const double *)(const void *)from;
+    if (array->info.type == WEIR_F2)
         for (int i = 0; i < count; i++)
-            to[i] = widen(from + i * size);
+            room[i] = widen(from + i * size);
     else
         wr_convert(&(wr_elements){array->info.type, (void *)from, size},
-                   &(wr_elements){WEIR_F8, to, sizeof *to}, count);
+                   &(wr_elements){WEIR_F8, room, sizeof *room}, count);
+    return room;
 }
 
 static void add_slab(void *user, const weir_slab *slab)
 {
     reduction *r = user;
-    double x[BLOCK] = {0};
+    double room[BLOCK];
     const char *from = slab->in[0];
     int64_t elements = 1;
     for (int d = 0; d < r->array->info.dimensions; d++)
         elements *= slab->hi[d] - slab->lo[d];
     for (int64_t at = 0; at < elements; at += BLOCK) {
         const int count = (int)wr_min(BLOCK, elements - at);
-        load(r->array, from + at * r->array->body.element, x, count);
-        moments m = measure(x, count);
+        moments m = measure(load(r->array, from + at * r->array->body.element, room, count), count);
         join(&r->sum, &m);
     }
 }
