@@ -147,7 +147,7 @@ int wr_slab_shape_build(const wr_body *body, const wr_slab_need *need, wr_slab_s
         s->halo[d] = wr_min(need->halo[d], s->shape[d]);
         s->block[d] = wr_max(1, need->block[d] ? wr_min(need->block[d], most) : most);
     }
-    const int64_t part = count_elements(s, false); /* at most the array's */
+    const int64_t part = wr_slab_elements(s, s->part_lo, s->part_hi) / need->ranks;
     int code = fit_memory(s, need);
     if (code)
         return code;

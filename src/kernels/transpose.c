@@ -15,7 +15,7 @@
 #include "kernels/permute.h"
 #include "kernels/work.h"
 
-enum { READS = 2, WRITES = 2, RUN = 8 << 10, LONG = 8, TILE = 1 << 20 };
+enum { READS = 2, WRITES = 2, RUN = 8 << 10, LONG = 8, TILE = 4 << 20 };
 
 typedef struct turning {
     weir_work work;
