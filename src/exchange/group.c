@@ -29,21 +29,21 @@ void wr_group_init(wr_group *group, wr_world *world)
                                       .owner = group};
 }
 
-/* What was learned comes before what was known when the file was opened. */
-static void set_prices(const wr_learned *learned, enum wr_direction direction, wr_plan_input *in)
+void wr_group_prices(const wr_group *group, int64_t least_mib_ns, wr_plan_input *in)
 {
-    const wr_price *own = &learned->price[direction], *reading = &learned->price[WR_READ];
+    const wr_price *own = &group->learned.price[in->direction];
+    const wr_price *reading = &group->learned.price[WR_READ];
     in->call_ns = own->call_ns ? own->call_ns : in->call_ns;
-    in->mib_ns = own->mib_ns ? own->mib_ns : in->mib_ns;
+    in->mib_ns = own->mib_ns ? wr_max(own->mib_ns, least_mib_ns) : in->mib_ns;
     in->read_call_ns = reading->call_ns ? reading->call_ns : in->read_call_ns;
-    in->read_mib_ns = reading->mib_ns ? reading->mib_ns : in->read_mib_ns;
+    in->read_mib_ns = reading->mib_ns ? wr_max(reading->mib_ns, least_mib_ns) : in->read_mib_ns;
 }
 
 void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_input *in)
 {
     const wr_transport *ranks = group->handle.world->transport;
     wr_plan_input_tune(in, direction, &group->handle.tunables, group->handle.price);
-    set_prices(&group->learned, direction, in);
+    wr_group_prices(group, WR_MEMORY_MIB_NS, in);
     wr_handle_input(&group->handle, in);
     in->alone = in->leased = false;
     in->write_behind = in->write_behind && !group->custom.count;

@@ -67,6 +67,10 @@ void wr_group_give_back(wr_group *group);
 void wr_group_close_regions(wr_group *group);
 void wr_group_end_regions(wr_group *group);
 
+/* What was learned comes before what was known when the file was opened. A MiB counts at least so
+ * much: windows go from one rank's processor to another's. */
+void wr_group_prices(const wr_group *group, int64_t least_mib_ns, wr_plan_input *in);
+
 /* The part of a plan's input that the open file knows, of all ranks; what is wanted is the
  * caller's. */
 void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_input *in);

@@ -56,7 +56,7 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
     bool write = in->direction == WR_WRITE;
     int64_t bytes, runs;
     measure(w, lo, hi, &bytes, &runs);
-    if (runs <= 1 || (hi - lo - bytes) / runs <= wr_method_gap(w))
+    if (runs <= 1 || (2 * bytes >= hi - lo && (hi - lo - bytes) / runs <= wr_method_gap(w)))
         return 1;
     wr_window part = {.lo = lo, .hi = lo + wr_max(1, (hi - lo) / SAMPLE)};
     int code = wr_union_count(w, wr_method_gap(w), &part, &runs, &bytes);

@@ -21,7 +21,7 @@ enum { FRESH_SECONDS = 30 * 24 * 3600 };
 
 /* Sizes of a transfer's runs that tell the price of a call, and of a MiB; how many of these must
  * have been timed. */
-enum { SMALL = 4 << 10, LEAST_CALLS = 16, LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
+enum { SMALL = 4 << 10, LEAST_CALLS = 8, LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
 
 wr_storage_facts wr_storage_default_facts(void)
 {
