@@ -118,8 +118,8 @@ static bool is_endless(double once, double ours)
     return once > endless_seconds || (contest_cluster && once > slow_seconds && ours < once / 10);
 }
 
-/* What ends a contest depends only on times all ranks agree on. Nothing is printed before it is over:
- * the launcher, which hands that on, would disturb whoever comes next. */
+/* What ends a contest depends only on times all ranks agree on. Nothing is printed before it is
+ * over: the launcher, which hands that on, would disturb whoever comes next. */
 void contest_run(const contest *c)
 {
     double seconds[REPEAT][CONTEST_MOST] = {0}, spent = 0;

@@ -32,7 +32,7 @@ const wr_strategy wr_strategies[WR_WAYS] = {
     [WR_WAY_DIRECT] = {"past the page cache, windows in turn", wr_way_direct},
 };
 
-/* The prices of a collective call, in which each goes alone. A lease would be dropped by the next. */
+/* The prices of a collective call, in which each goes alone. The next would drop a lease. */
 static void follow_call(const wr_plan_input *call, wr_plan_input *in)
 {
     in->leased = false;
@@ -70,7 +70,9 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
         in->form = moving->form;
         in->moving = *moving;
     }
-    in->cold = wr_plan_must_look(in) && wr_readahead_is_cold(handle, a);
+    const bool looked = call && call->paged;
+    const bool looks = wr_plan_must_look(in) || (!looked && wr_plan_may_map(in, &in->wanted));
+    in->cold = looks && wr_readahead_is_cold(handle, a);
 }
 
 /* Where every way declines, nothing is known to be moved. */

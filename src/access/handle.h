@@ -68,8 +68,8 @@ typedef struct wr_outcome {
 } wr_outcome;
 
 /* Moves everything for this rank alone, as its plan says. `moving` is that of the operation it
- * belongs to, NULL for a blocking call; `call` that of the collective call in which each goes alone,
- * or NULL. */
+ * belongs to, NULL for a blocking call; `call` that of the collective call in which each goes
+ * alone, or NULL. */
 wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
                         const wr_plan_input *call);
 

@@ -43,7 +43,8 @@ bool wr_readahead_is_cold(const wr_handle *handle, const wr_access_request *a)
     if (handle->storage->plain_fd < 0)
         return false; /* nobody knows */
     wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
-    const int64_t step = wr_max((hi - 1 - lo) / SAMPLES + 1, TOGETHER);
+    const int64_t samples = a->end - a->begin < TOGETHER ? 1 : SAMPLES;
+    const int64_t step = wr_max((hi - 1 - lo) / samples + 1, TOGETHER);
     for (; lo < hi - 1; lo += step) /* wanted or not: neighbours are read together */
         if (!wr_storage_is_cached(handle->storage, lo))
             return true;

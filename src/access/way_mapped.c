@@ -52,9 +52,13 @@ static bool read_mapped(mapped *d, int64_t hi)
     return good;
 }
 
+/* Who reads past the end of a file finds its memory unchanged from there on, so that has to be
+ * known before; an array is all there. */
 bool wr_way_mapped(wr_lone *x)
 {
     const wr_access_request *a = x->a;
+    if (!a->whole && !wr_map_is_within(x->handle->storage, x->plan->hi))
+        return false;
     mapped d = {.handle = x->handle, .a = a};
     wr_cursor_init(&d.file, a->file);
     wr_cursor_limit(&d.file, a->begin, a->end);

@@ -81,6 +81,8 @@ enum {
         65000, /* writing one back that was just read: a cache of the processor has it */
     WR_SPREAD_MIB_NS = 40000, /* more, where memory is all over the place and not one window */
     WR_SLOW_MIB_NS = 600000,  /* a storage that takes longer for a MiB is no page cache */
+    WR_PIECE_NS = 2,          /* a small piece that is copied from a page of the file, */
+    WR_FAR_PIECE_NS = 30,     /* and more, if that is another page than before */
     WR_MEETING_NS = 1500,     /* a rank's share of a round */
     WR_MESSAGE_NS = 2000,     /* sending or receiving one, whatever its length */
     WR_LINK_NS = 20000,       /* until it is there, if it comes from another node, */

@@ -189,6 +189,7 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     in->described = c->described || (in->nodes == 1 && !c->group->channel.apart);
     in->room = all->room;
     in->ready = !all->unready;
+    in->paged = !all->unpaged && a->direction == WR_READ && !in->known;
     in->aside = all->aside;
     if (c->access) {
         in->form = c->access->form;

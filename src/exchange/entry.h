@@ -18,6 +18,7 @@ typedef struct wr_call_entry {
     int32_t wrote_alone; /* 1: it has stored what it wrote alone since the latest sync */
     int32_t unready;     /* 1: it may lack memory for its part in the rounds */
     int32_t same;        /* 1: it wants what is kept of its latest description */
+    int32_t unpaged;     /* 1: what it reads is not in small pieces, or not in the page cache */
     wr_summary summary;
     int64_t begin, end;
     int64_t pattern_bytes;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "access/readahead.h"
 #include "exchange/entry.h"
 
 static int32_t kind_of(const wr_call *c)
@@ -47,6 +48,23 @@ static bool is_unready(wr_group *group, const wr_call_entry *e)
     return !wr_group_set_aside(group) || e->dropped || e->again || wr_call_entry_large(e);
 }
 
+/* Whether what this rank reads is in small pieces, and in the page cache, which all ranks of the
+ * node share as they would share windows. */
+static bool is_paged(const wr_call *c, const wr_summary *own)
+{
+    wr_handle *handle = &c->group->handle;
+    const wr_tunables *t = &handle->tunables;
+    const wr_plan_input in = {.direction = (int64_t)c->a->direction,
+                              .access = t->access[c->a->direction].which,
+                              .map = t->map,
+                              .weak = handle->weak};
+    if (!own->active)
+        return true;
+    return handle->world->transport->nodes == 1 && wr_plan_may_map(&in, own) &&
+           !wr_handle_ready(handle) && handle->storage->plain_fd >= 0 &&
+           handle->storage->facts.local && !wr_readahead_is_cold(handle, c->a);
+}
+
 /* Fills this rank's lane. */
 static void say_entry(const wr_call *c, int code)
 {
@@ -80,6 +98,7 @@ static void say_entry(const wr_call *c, int code)
     if ((group->handle.tunables.realms.which == WR_REALMS_STATIC || group->handle.owned) &&
         group->handle.ready && wr_storage_get_size(group->handle.storage, &e->file_size))
         e->file_size = 0; /* then realms are even, and the file ends where each host thinks */
+    e->unpaged = !is_paged(c, &e->summary);
     if (e->pattern_bytes <= WR_ENTRY_BODY)
         memcpy(e->body, a->file, (size_t)e->pattern_bytes);
     e->unready = wr_group_by_messages(group) && is_unready(group, e);
@@ -122,6 +141,7 @@ static int hear_entries(const wr_call *c, wr_joint *all, int *from)
         all->news |= e->news;
         all->wrote_alone |= e->wrote_alone;
         all->unready |= e->unready;
+        all->unpaged |= e->unpaged;
     }
     return 0;
 }
@@ -137,6 +157,7 @@ static void add_joint(wr_joint *all, const wr_joint *more)
     all->news |= more->news;
     all->wrote_alone |= more->wrote_alone;
     all->unready |= more->unready;
+    all->unpaged |= more->unpaged;
 }
 
 /* What it costs this node to go for itself, if it can. */
@@ -475,7 +496,7 @@ int wr_call_enter(wr_call *c, int code, wr_joint *all)
 typedef struct leave {
     int64_t stop;
     int32_t code;
-    int32_t rank;       /* the lowest that has one */
+    int32_t rank; /* the lowest that has one */
     wr_timings took;
     weir_error details; /* sent only if there is one */
 } leave;

@@ -16,6 +16,7 @@ typedef struct wr_joint {
     int64_t news;        /* 1: some rank has hints to agree on */
     int64_t wrote_alone; /* 1: some rank has written alone what owners may not see yet */
     int64_t unready;     /* 1: some rank may lack memory for its part in the rounds */
+    int64_t unpaged;     /* 1: some rank reads what is not in small pieces in the page cache */
 } wr_joint;
 
 /* [collective] Every rank says what it wants, or, by `code`, that it cannot take part; all learn of

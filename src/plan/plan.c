@@ -79,7 +79,7 @@ uint64_t wr_plan_input_hash(const wr_plan_input *in)
                             in->local,  in->overlap,    in->may_keep,     in->room,    in->limit,
                             in->column, in->sieve_unit, in->sieve_buffer, in->direct,  in->map,
                             m->beside,  m->thread,      m->multiple,      m->messages, m->handed,
-                            m->memory,  m->cached,      in->between};
+                            m->memory,  m->cached,      in->between,      in->paged};
     uint64_t h = mix(0, WR_PLAN_INPUT_FIELDS, (const int64_t *)(const void *)in);
     h = mix(h, sizeof rest / sizeof *rest, rest);
     return in->cut ? mix(h, WR_CUTS, in->cut) : h;
@@ -153,13 +153,26 @@ static load in_steps(const wr_summary *w, int64_t steps, int64_t span)
     return what;
 }
 
+/* Every rank copies its own from the file's pages: what is far from the piece before costs most. */
+static int64_t price_pages(const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    const int64_t far = w->stride > 0 ? w->steps : w->runs;
+    return (times(far, WR_FAR_PIECE_NS) + times(w->runs, WR_PIECE_NS) +
+            mib(w->bytes, WR_COPY_MIB_NS + WR_SPREAD_MIB_NS)) /
+           workers(in, w->active);
+}
+
 /* Every rank moves its own. Before it writes it reads only where no other writes between its own,
  * which is told in *between if that is cheaper. What several ranks want comes from a cache all but
- * once. */
+ * once. Small pieces that are in the page cache are copied from its pages. */
 static int64_t price_alone(const wr_plan_input *in, bool *between)
 {
     const wr_summary *w = &in->wanted;
     const bool write = in->direction == WR_WRITE;
+    *between = false;
+    if (in->paged)
+        return price_pages(in);
     load loads[KINDS] = {[LIST] = {w->runs, w->once_bytes}};
     int64_t at_once = workers(in, w->active);
     const int64_t exact = write ? cheapest(in, loads, at_once, 1) : INT64_MAX;

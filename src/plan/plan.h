@@ -158,6 +158,7 @@ typedef struct wr_plan_input {
     bool cold;    /* some of it is on the device only, by sample; asked only where it matters */
     bool leased;  /* this rank may have a lease, to write without a lock each time */
     bool task;    /* it may be left where it waits, for others to go on */
+    bool paged;   /* all ranks read small pieces that are in the page cache, by sample */
     bool between; /* in a call of all: what lies between its own is no other rank's */
     bool mixed;   /* ranks of a node lie between those of another */
     bool ready;   /* all ranks have set memory aside for their part in rounds between parties */
@@ -332,6 +333,9 @@ int64_t wr_plan_aggregators(const wr_plan_input *in);
 
 /* Whether a rank alone should look where its data are now, page cache or device, for in->cold. */
 bool wr_plan_must_look(const wr_plan_input *in);
+
+/* Whether a rank that wants so much copies it from the file's own pages, if it can. */
+bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own);
 
 /* Where there is no shared memory for the windows of a plan: fewer of them or smaller ones. Sets
  * in->limit, to -1 if they cannot be smaller. */

@@ -77,6 +77,12 @@ bool wr_plan_must_look(const wr_plan_input *in)
            (in->wanted.bytes >= WR_LOOK_BYTES || in->wanted.runs >= WR_LOOK_RUNS);
 }
 
+bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
+{
+    return in->direction == WR_READ && in->access == WR_ACCESS_AUTO && in->map && !in->frugal &&
+           !in->weak && own->runs >= WR_LOOK_RUNS && own->bytes / own->runs <= WR_MAPPED_RUN;
+}
+
 /* Whether writes need no protection: nobody reads to write back, and bytes go out alone. */
 static bool is_plain(const wr_plan_input *in)
 {
@@ -125,12 +131,10 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
 {
     int n = 0;
     const bool columns = by_columns(in);
-    if (wr_plan_must_look(in)) {
-        if (in->cold && in->direct != WR_SWITCH_NEVER)
-            set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
-        if (in->map && !in->frugal && in->wanted.bytes / in->wanted.runs <= WR_MAPPED_RUN)
-            set_way(out, n++, WR_WAY_MAPPED, WR_HOLD_NOTHING);
-    }
+    if (wr_plan_must_look(in) && in->cold && in->direct != WR_SWITCH_NEVER)
+        set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
+    if (wr_plan_may_map(in, &in->wanted) && (in->whole || !in->cold))
+        set_way(out, n++, WR_WAY_MAPPED, WR_HOLD_NOTHING);
     if (columns || may_sieve(in)) {
         set_way(out, n++, columns ? WR_WAY_COLUMNS : WR_WAY_SIEVE, hold_of_windows(in));
         out->window = in->sieve_buffer;

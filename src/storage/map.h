@@ -20,6 +20,9 @@ typedef struct wr_map {
 /* Makes sure that bytes below `hi` can be asked for; false where that is not possible. */
 bool wr_map_reach(wr_map *map, const wr_storage *s, int64_t hi);
 
+/* Whether the file reaches that far at this moment. */
+bool wr_map_is_within(const wr_storage *s, int64_t hi);
+
 /* Reads what of [lo, hi) is not there yet, and holds it; false if a page cannot be read. */
 bool wr_map_hold(wr_map *map, int64_t lo, int64_t hi);
 

@@ -51,8 +51,16 @@ static void test_reading(void)
     in.whole = in.cold = 1; /* too little to look */
     expect(&in, "way: list|locks: nothing|moved by: the caller");
     in = input_of(WR_READ, 1000, 64);
-    expect(&in, "way: sieve|locks: nothing|in flight: 1 windows of at most 4194304 bytes|"
-                "moved by: the caller");
+    expect(&in, "way: mapped, or else sieve|locks: nothing|"
+                "in flight: 1 windows of at most 4194304 bytes|moved by: the caller");
+    wr_plan_input other = in;
+    other.cold = 1; /* a byte file on the device */
+    expect(&other, "way: sieve|locks: nothing|in flight: 1 windows of at most 4194304 bytes|"
+                   "moved by: the caller");
+    other = in;
+    other.weak = 1;
+    expect(&other, "way: sieve|locks: nothing|in flight: 1 windows of at most 4194304 bytes|"
+                   "moved by: the caller");
     in.whole = 1;
     CHECK(wr_plan_must_look(&in));
     expect(&in, "way: mapped, or else sieve|locks: nothing|"

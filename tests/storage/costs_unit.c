@@ -212,8 +212,8 @@ static void call_took(wr_learned *l, enum wr_direction d, int64_t small_ns, int6
     wr_prices_learn(l, known, &took, CORES);
 }
 
-/* One after the other: as long as from the first start to the last end, half of it for reads and half
- * for writes. */
+/* One after the other: as long as from the first start to the last end, half of it for reads and
+ * half for writes. */
 static void test_span(void)
 {
     wr_timings all = {.of[WR_READ][WR_TIMED_RUNS] = {10, 1, 16, 100, 110}}, next = all;
