@@ -28,8 +28,7 @@ static void access_alone(wr_call *c)
 {
     if (c->plan->between) /* its windows stay in its own processor's cache */
         wr_group_prices(c->group, 1, c->in);
-    wr_outcome o =
-        wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL, c->in);
+    wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL, c->in);
     c->outcome.stop = o.stop;
     wr_call_fail(c, o.code, o.stop);
 }
