@@ -130,22 +130,21 @@ static int drop_nans(const double *x, int count, double *to)
 
 static moments measure(const double *x, int count)
 {
-    double rest[BLOCK], sum;
-    moments m = {.count = count};
+    double numbers[BLOCK], small[BLOCK], sum;
+    moments m = {.count = count}, other;
     if (survey(x, count, &m, &sum)) {
-        m.count = drop_nans(x, count, rest);
+        m.count = drop_nans(x, count, numbers);
         m.nans = count - m.count;
-        x = rest;
+        x = numbers;
         survey(x, (int)m.count, &m, &sum);
     }
     if (!m.count)
         return (moments){.nans = m.nans};
     if (is_large(&m)) {
-        moments small;
         for (int i = 0; i < m.count; i++)
-            rest[i] = x[i] * SMALLER;
-        x = rest;
-        survey(x, (int)m.count, &small, &sum);
+            small[i] = x[i] * SMALLER;
+        x = small;
+        survey(x, (int)m.count, &other, &sum);
     }
     m.mean = sum / (double)m.count;
     m.squares = squares_of(x, (int)m.count, m.mean);
@@ -184,7 +183,7 @@ static const double *load(const weir_array *array, const char *from, double *roo
 static void add_slab(void *user, const weir_slab *slab)
 {
     reduction *r = user;
-    double room[BLOCK];
+    double room[BLOCK] = {0};
     const char *from = slab->in[0];
     int64_t elements = 1;
     for (int d = 0; d < r->array->info.dimensions; d++)

@@ -169,7 +169,7 @@ static int64_t read_cached(state *p, void *memory, int64_t bytes, int64_t offset
     if (!p->asks)
         return 0;
     int64_t moved = preadv2(p->fd.buffered, &one, 1, offset, RWF_NOWAIT);
-    p->asks = moved >= 0 || errno == EAGAIN;
+    p->asks = moved >= 0 || errno == EAGAIN || errno == EINTR;
     return moved > 0 ? moved : 0;
 }
 
