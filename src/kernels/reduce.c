@@ -128,26 +128,31 @@ static int drop_nans(const double *x, int count, double *to)
     return kept;
 }
 
+/* Where something is no number, or large. */
+static moments measure_odd(const double *x, int count)
+{
+    double rest[BLOCK] = {0}, sum;
+    moments m = {.count = drop_nans(x, count, rest)}, small;
+    m.nans = count - m.count;
+    if (!m.count)
+        return m;
+    survey(rest, (int)m.count, &m, &sum);
+    for (int i = 0; i < m.count && is_large(&m); i++)
+        rest[i] *= SMALLER;
+    survey(rest, (int)m.count, &small, &sum);
+    m.mean = sum / (double)m.count;
+    m.squares = squares_of(rest, (int)m.count, m.mean);
+    return m;
+}
+
 static moments measure(const double *x, int count)
 {
-    double numbers[BLOCK], small[BLOCK], sum;
-    moments m = {.count = count}, other;
-    if (survey(x, count, &m, &sum)) {
-        m.count = drop_nans(x, count, numbers);
-        m.nans = count - m.count;
-        x = numbers;
-        survey(x, (int)m.count, &m, &sum);
-    }
-    if (!m.count)
-        return (moments){.nans = m.nans};
-    if (is_large(&m)) {
-        for (int i = 0; i < m.count; i++)
-            small[i] = x[i] * SMALLER;
-        x = small;
-        survey(x, (int)m.count, &other, &sum);
-    }
+    double sum;
+    moments m = {.count = count};
+    if (survey(x, count, &m, &sum) || is_large(&m))
+        return measure_odd(x, count);
     m.mean = sum / (double)m.count;
-    m.squares = squares_of(x, (int)m.count, m.mean);
+    m.squares = squares_of(x, count, m.mean);
     return m;
 }
 
