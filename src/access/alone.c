@@ -58,10 +58,10 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
     wr_handle_input(handle, in);
     if (call)
         follow_call(call, in);
-    if (handle->storage->plain_fd < 0) { /* it can only be called */
-        in->map = 0;
+    if (handle->storage->plain_fd < 0) /* it can only be called */
         in->direct = WR_SWITCH_NEVER;
-    }
+    if (handle->storage->plain_fd < 0 || handle->unmapped)
+        in->map = 0;
     in->whole = a->whole;
     in->frugal = a->frugal;
     in->column = a->column;

@@ -43,6 +43,7 @@ typedef struct wr_handle {
     _Atomic int64_t reach;    /* of what hosts have written so, during collective reads; or 0 */
     _Atomic bool wrote_alone; /* since the latest sync: owners must hear of it */
     _Atomic bool aged;        /* owners have written since this host last looked */
+    _Atomic bool unmapped;    /* pages of the file could not be had, or not be guarded */
     _Atomic int64_t logged;   /* accesses of this rank alone that the log has numbers for */
 } wr_handle;
 

@@ -65,5 +65,9 @@ bool wr_way_mapped(wr_lone *x)
     wr_cursor_init(&d.memory, a->memory);
     if (x->plan->advised)
         wr_readahead_init(&d.readahead, x->handle, a);
-    return read_mapped(&d, x->plan->hi);
+    if (read_mapped(&d, x->plan->hi))
+        return true;
+    if (wr_map_is_within(x->handle->storage, x->plan->hi))
+        x->handle->unmapped = true;
+    return false;
 }

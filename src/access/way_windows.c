@@ -43,12 +43,15 @@ static int move_window(wr_lone *x, const wr_window *w, char *buffer, int64_t *st
     return code;
 }
 
-/* Whether it is done, well or not: others may have locked for too long what was to be modified.
+/* Whether it is done, well or not: what was to be modified may not be had, because others have locked
+ * it for too long, or the system has no locks left.
  * Then it can still be written without reading what lies between. */
 static bool is_done(wr_lone *x, wr_outcome o)
 {
     x->outcome = o;
-    if (!o.code || x->hold == WR_HOLD_NOTHING || weir_error_last()->errnum != EAGAIN)
+    const int reason = weir_error_last()->errnum;
+    const bool locked = reason == EAGAIN || reason == ENOLCK || reason == ENOSYS;
+    if (!o.code || x->hold == WR_HOLD_NOTHING || !(locked || reason == EOPNOTSUPP))
         return true;
     wr_log_line(&x->handle->world->log, WR_LOG_WARN,
                 "%s; writing without reading what lies between", weir_error_last()->text);

@@ -4,7 +4,10 @@
 #include "base/arith.h"
 #include "base/tunables.h"
 
-enum { FORGET = 256 }; /* silent calls: then what small runs take may have changed */
+enum {
+    FORGET = 256, /* silent calls: then what small runs take may have changed */
+    REACH = 1000  /* by what factor what was timed may differ from what was known */
+};
 
 /* Of a page cache by measurement of ext4; of what is past it, or behind a network, by order of
  * magnitude. A page cache is one even when a cold file is read: no plan may depend on that. */
@@ -19,7 +22,7 @@ const wr_built_in wr_built_in_prices[WR_PRICE_KINDS] = {
          .reach = 1000},
 };
 
-void wr_timing_add(wr_timing *all, const wr_timing *more)
+static void add(wr_timing *all, const wr_timing *more)
 {
     if (!more->amount)
         return;
@@ -34,7 +37,7 @@ void wr_timings_add(wr_timings *all, const wr_timings *more)
 {
     for (int d = 0; d < 2; d++)
         for (int i = 0; i < WR_TIMED; i++)
-            wr_timing_add(&all->of[d][i], &more->of[d][i]);
+            add(&all->of[d][i], &more->of[d][i]);
 }
 
 void wr_timings_span(wr_timings *all)
@@ -61,6 +64,7 @@ int64_t wr_price_hundredths(int64_t scaling, int64_t at_once)
 static void follow(int64_t *price, int64_t *latest, int64_t known, int64_t timed)
 {
     const int64_t before = *price ? *price : known;
+    timed = wr_max(known / REACH, wr_min(timed, known * REACH));
     const int64_t least = wr_min(timed, *latest ? *latest : before);
     *latest = timed;
     if (4 * least <= 3 * before || 4 * least >= 5 * before)

@@ -43,7 +43,6 @@ typedef struct wr_timings {
     wr_timing of[2][WR_TIMED];
 } wr_timings;
 
-void wr_timing_add(wr_timing *all, const wr_timing *more);
 void wr_timings_add(wr_timings *all, const wr_timings *more);
 
 /* Of ranks of a node that were at it all at the same time: from the first start to the last end,
@@ -77,18 +76,17 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
-    WR_BACK_MIB_NS =
-        65000, /* writing one back that was just read: a cache of the processor has it */
-    WR_SPREAD_MIB_NS = 40000, /* more, where memory is all over the place and not one window */
-    WR_SLOW_MIB_NS = 600000,  /* a storage that takes longer for a MiB is no page cache */
-    WR_PIECE_NS = 2,          /* a small piece that is copied from a page of the file, */
-    WR_FAR_PIECE_NS = 30,     /* and more, if that is another page than before */
-    WR_MEETING_NS = 1500,     /* a rank's share of a round */
-    WR_MESSAGE_NS = 2000,     /* sending or receiving one, whatever its length */
-    WR_LINK_NS = 20000,       /* until it is there, if it comes from another node, */
-    WR_LINK_MIB_NS = 500000,  /* and a MiB of it: a network of 2 GB/s, if none was measured */
-    WR_AGGREGATOR_NS = 25000, /* less work than this is not worth an aggregator, */
-    WR_THREAD_NS = 100000     /* nor this calling a thread for the storage */
+    WR_BACK_MIB_NS = 65000,    /* writing one back that was just read into that cache */
+    WR_SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
+    WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
+    WR_PIECE_NS = 2,           /* a small piece that is copied from a page of the file, */
+    WR_FAR_PIECE_NS = 30,      /* and more, if that is another page than before */
+    WR_MEETING_NS = 1500,      /* a rank's share of a round */
+    WR_MESSAGE_NS = 2000,      /* sending or receiving one, whatever its length */
+    WR_LINK_NS = 20000,        /* until it is there, if it comes from another node, */
+    WR_LINK_MIB_NS = 500000,   /* and a MiB of it: a network of 2 GB/s, if none was measured */
+    WR_AGGREGATOR_NS = 25000,  /* less work than this is not worth an aggregator, */
+    WR_THREAD_NS = 100000      /* nor this calling a thread for the storage */
 };
 
 /* Sizes from which, or up to which, something pays. */

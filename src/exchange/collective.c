@@ -292,6 +292,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
 {
     wr_handle *handle = &c->group->handle;
     wr_joint all;
+    wr_timings earlier; /* of accesses besides */
     int64_t cut[WR_CUTS];
     if (!code && c->a->direction == WR_READ) /* nobody passes the entry before all have */
         code = wr_write_behind_flush(handle);
@@ -299,6 +300,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
         wr_lease_drop(handle->storage);
     if (!code && handle->owned)
         code = tell_alone(c);
+    wr_call_take_times(c, &earlier);
     code = wr_call_enter(c, code, &all);
     if (!code)
         code = make_plan(c, &all, cut);

@@ -56,13 +56,15 @@ static bool is_paged(const wr_call *c, const wr_summary *own)
     const wr_tunables *t = &handle->tunables;
     const wr_plan_input in = {.direction = (int64_t)c->a->direction,
                               .access = t->access[c->a->direction].which,
-                              .map = t->map,
+                              .map = handle->unmapped ? 0 : t->map,
+                              .frugal = c->a->frugal,
                               .weak = handle->weak};
     if (!own->active)
         return true;
-    return handle->world->transport->nodes == 1 && wr_plan_may_map(&in, own) &&
-           !wr_handle_ready(handle) && handle->storage->plain_fd >= 0 &&
-           handle->storage->facts.local && !wr_readahead_is_cold(handle, c->a);
+    return handle->world->transport->nodes == 1 && handle->local && wr_plan_may_map(&in, own) &&
+           t->collective[WR_READ].which == WR_SWITCH_AUTO &&
+           t->independent.which != WR_INDEPENDENT_DISABLE && !wr_handle_ready(handle) &&
+           wr_map_is_within(handle->storage, own->hi) && !wr_readahead_is_cold(handle, c->a);
 }
 
 /* Fills this rank's lane. */
@@ -579,7 +581,7 @@ static void hear_node(const wr_call *c, wr_channel *channel, leave *all)
     for (int i = 0; i < t->local_size; i++)
         if (i != t->local_rank)
             add_leave(all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
-    if (!c->plan->collective) /* all begin at the same time */
+    if (!c->plan->collective && !c->access) /* all begin at the same time */
         wr_timings_span(&all->took);
 }
 
@@ -617,9 +619,9 @@ int wr_call_agree(wr_call *c, int code)
     return all.code ? wr_error_raise(&all.details) : 0;
 }
 
-/* What this rank's transfers took, unless others are just being timed. */
-static void tell_times(wr_handle *handle, wr_timings *took)
+void wr_call_take_times(const wr_call *c, wr_timings *took)
 {
+    wr_handle *handle = &c->group->handle;
     if (pthread_mutex_trylock(&handle->moving))
         return;
     *took = handle->samples.took;
@@ -631,7 +633,7 @@ int wr_call_leave(wr_call *c)
 {
     wr_handle *handle = &c->group->handle;
     leave all = leave_of(c, c->outcome.stop, c->outcome.code, c->error);
-    tell_times(handle, &all.took);
+    wr_call_take_times(c, &all.took);
     c->rounds.did->meetings++;
     hear_all(c, &c->group->channel, &all);
     wr_prices_learn(&c->group->learned, handle->price, &all.took,

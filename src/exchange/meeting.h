@@ -30,6 +30,10 @@ void wr_call_input(const wr_call *call, const wr_joint *all);
  * rank. */
 int wr_call_agree(wr_call *call, int code);
 
+/* What this rank's transfers have taken since this was last asked for; nothing while one is just
+ * being timed. */
+void wr_call_take_times(const wr_call *call, wr_timings *took);
+
 /* [collective] Every rank says how it went; the error of the lowest rank counts, and the lowest
  * stop. All return the same. */
 int wr_call_leave(wr_call *call);

@@ -44,7 +44,7 @@ int64_t wr_method_gap(const wr_windows *w)
         return 0;
     int64_t mib_ns = in->mib_ns;
     if (in->direction == WR_WRITE)
-        mib_ns = wr_min(in->mib_ns, WR_BACK_MIB_NS) + 2 * in->read_mib_ns;
+        mib_ns = wr_plan_back_mib_ns(in) + 2 * in->read_mib_ns;
     int64_t call_ns = in->call_ns - (in->direction == WR_WRITE ? in->read_call_ns : 0);
     return call_ns > 0 ? (call_ns << 20) / wr_max(1, mib_ns) : 0;
 }
@@ -64,7 +64,7 @@ static int sieve_is_cheaper(wr_windows *w, int64_t lo, int64_t hi)
         return code;
     int64_t span = part.hi - part.lo;
     int64_t list = price(runs, bytes, in->call_ns, in->mib_ns);
-    int64_t exists = write ? wr_min(in->mib_ns, WR_BACK_MIB_NS) : in->mib_ns;
+    int64_t exists = write ? wr_plan_back_mib_ns(in) : in->mib_ns;
     int64_t sieve = price(1, span, in->call_ns / SAMPLE, exists);
     if (write && part.holes)
         list += price(runs, bytes, in->read_call_ns, in->read_mib_ns);

@@ -118,7 +118,7 @@ static int64_t read_price(const wr_plan_input *in, load what, int64_t at_once)
 /* A file takes one small write at a time, whoever makes it; large ones as far as they scale. */
 static int64_t write_price(const wr_plan_input *in, load what, int64_t at_once, bool exists)
 {
-    int64_t mib_ns = exists ? wr_min(in->mib_ns, WR_BACK_MIB_NS) : in->mib_ns;
+    int64_t mib_ns = exists ? wr_plan_back_mib_ns(in) : in->mib_ns;
     return times(what.calls, in->call_ns) +
            times(mib(what.bytes, mib_ns), 100) / wr_price_hundredths(in->scaling, at_once);
 }
@@ -178,7 +178,7 @@ static int64_t price_alone(const wr_plan_input *in, bool *between)
     const int64_t exact = write ? cheapest(in, loads, at_once, 1) : INT64_MAX;
     if (!write)
         loads[STEPS] = in_steps(w, w->steps, w->step_span);
-    if (!write || (w->apart && in->access == WR_ACCESS_AUTO && !wr_plan_is_exact(in)))
+    if (!write || (w->apart && in->access == WR_ACCESS_AUTO && !wr_plan_is_exact(in) && !in->sole))
         loads[SIEVE] = (load){w->active, w->spans};
     const int64_t best = cheapest(in, loads, at_once, 1);
     *between = write && best < exact;

@@ -371,6 +371,14 @@ static inline bool wr_plan_is_exact(const wr_plan_input *in)
     return in->blind || in->write_behind;
 }
 
+/* What it takes to write a MiB back that was just read: in the page cache a copy of what the
+ * processor's own has. */
+static inline int64_t wr_plan_back_mib_ns(const wr_plan_input *in)
+{
+    const int64_t reading = in->mib_ns <= WR_SLOW_MIB_NS ? WR_BACK_MIB_NS : in->read_mib_ns;
+    return in->mib_ns < reading ? in->mib_ns : reading;
+}
+
 /* Of all the input's fields. */
 uint64_t wr_plan_input_hash(const wr_plan_input *in);
 

@@ -79,7 +79,7 @@ bool wr_plan_must_look(const wr_plan_input *in)
 
 bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
 {
-    return in->direction == WR_READ && in->access == WR_ACCESS_AUTO && in->map && !in->frugal &&
+    return in->map && in->direction == WR_READ && in->access == WR_ACCESS_AUTO && !in->frugal &&
            !in->weak && own->runs >= WR_LOOK_RUNS && own->bytes / own->runs <= WR_MAPPED_RUN;
 }
 
@@ -124,7 +124,7 @@ static void set_way(wr_plan *out, int place, enum wr_way way, enum wr_hold hold)
     out->hold[place] = hold;
 }
 
-/* Arrays can be read by other ways than calls, which fail where a page or a device does not give
+/* What is read can come by other ways than calls, which fail where a page or a device does not give
  * what it should. Windows that others have locked for too long are written without what lies
  * between. */
 static void choose_ways(const wr_plan_input *in, wr_plan *out)

@@ -26,7 +26,7 @@ void wr_storage_measure(const char *folder, const wr_tunables *tunables, const w
 /* --- learning --- */
 
 /* The fastest of what was timed of a file, which nothing else on the machine has disturbed; and all
- * of it since the start of a collective call. */
+ * of it since somebody asked. */
 typedef struct wr_samples {
     struct {
         int64_t calls, call_ns; /* how many, the least; of small transfers */

@@ -101,12 +101,12 @@ bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
     return true;
 }
 
-/* The size comes last: what of a page lies behind the end reads as zeros. */
 bool wr_map_is_within(const wr_storage *s, int64_t hi)
 {
     return hi <= size_of(s);
 }
 
+/* The size comes last: what of a page lies behind the end reads as zeros. */
 bool wr_map_read(wr_map *m, const wr_storage *s, int64_t hi, void (*read)(void *user), void *user)
 {
     bool good = wr_guard_run(m->base, m->bytes, read, user) && hi <= size_of(s);

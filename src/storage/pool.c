@@ -161,16 +161,16 @@ static void start(wr_storage *s, state *p, int64_t parts)
         }
 }
 
-/* What can be read without waiting for the device; less than `bytes` if that is all, or the file
- * ends. */
+/* How much was read without waiting for the device: less than `bytes` if that is all, or the file
+ * ends; -1: nothing can be. */
 static int64_t read_cached(state *p, void *memory, int64_t bytes, int64_t offset)
 {
     struct iovec one = {memory, (size_t)bytes};
     if (!p->asks)
-        return 0;
+        return -1;
     int64_t moved = preadv2(p->fd.buffered, &one, 1, offset, RWF_NOWAIT);
     p->asks = moved >= 0 || errno == EAGAIN || errno == EINTR;
-    return moved > 0 ? moved : 0;
+    return moved;
 }
 
 /* Whether a small read finds its first byte in the page cache. */
@@ -179,7 +179,7 @@ static bool is_cached(state *p, const wr_transfer *t)
     char byte;
     if (p->unasked-- > 0)
         return true;
-    bool cached = read_cached(p, &byte, 1, t->offset) == 1;
+    bool cached = read_cached(p, &byte, 1, t->offset) >= 0;
     p->unasked = cached ? ASK_EVERY : 0;
     return cached;
 }
@@ -195,7 +195,8 @@ static bool move_at_once(state *p, wr_transfer *t)
     }
     t->error = 0;
     if (t->run > SMALL)
-        t->done += read_cached(p, t->memory + t->done, t->run - t->done, t->offset + t->done);
+        t->done +=
+            wr_max(0, read_cached(p, t->memory + t->done, t->run - t->done, t->offset + t->done));
     return t->done == t->run;
 }
 

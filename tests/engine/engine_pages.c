@@ -1,6 +1,6 @@
-/* Reads of an array's file by one rank, from mapped pages and past the page cache: patterns of all
- * kinds, pages that are there or not, a file that ends early. Anything else than the right bytes is
- * a failure, and so is a signal. */
+/* Reads from mapped pages and past the page cache: patterns of all kinds, pages that are there or
+ * not, a file that ends early. Anything else than the right bytes is a failure, and so is a signal.
+ * */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -291,6 +291,65 @@ static void page_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+/* --- byte files --- */
+
+enum { PIECES = 200, PIECE = 24, STEP = 5000, MARK = 0x55 };
+
+/* Reads a rank's pieces from `at` on, of which those before `end` are there; what is not stays as it
+ * was. */
+static void read_pieces(weir_file *f, bool together, int64_t at, int64_t end)
+{
+    char got[PIECES * PIECE], wanted[PIECES * PIECE];
+    wr_run_pattern memory;
+    weir_pattern *where;
+    int64_t count = 0, there = 0;
+    memset(got, MARK, sizeof got);
+    memset(wanted, MARK, sizeof wanted);
+    for (int64_t i = 0; i < PIECES * PIECE; i++) {
+        int64_t place = at + i / PIECE * STEP + i % PIECE;
+        if (place < end)
+            wanted[there++] = content[place];
+    }
+    CHECK(!weir_pattern_strided(at, PIECES, PIECE, STEP, &where));
+    wr_access_request a = {.direction = WR_READ,
+                           .file = where,
+                           .end = sizeof got,
+                           .memory = wr_run_pattern_set(&memory, 0, sizeof got),
+                           .base = got};
+    CHECK(!wr_file_access(f, &a, together, 0, &count));
+    CHECK_EQUAL(count, there);
+    CHECK(!memcmp(got, wanted, sizeof got));
+    weir_pattern_free(where);
+}
+
+/* All of the file is again as it was. */
+static void write_back(weir_file *f, bool all)
+{
+    wr_run_pattern whole;
+    const weir_pattern *where = wr_run_pattern_set(&whole, 0, all ? BYTES : 0);
+    CHECK(!weir_file_write_all(f, where, where, content, NULL, NULL));
+}
+
+/* Alone and together, across the end, and where the file has become shorter than what is mapped. */
+static void bytes_body(wr_transport *t, void *user)
+{
+    enum { SPAN = PIECES * STEP, CUT = 2 * SPAN + SPAN / 2 };
+    wr_world *w = open_world(t);
+    weir_file *f;
+    (void)user;
+    for (int together = 0; together < 2; together++) {
+        CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, NULL, &f));
+        read_pieces(f, together, t->rank * SPAN, BYTES);
+        CHECK(f->group.handle.map.base || f->group.handle.unmapped); /* by an older kernel */
+        read_pieces(f, together, BYTES - SPAN / 2 - t->rank, BYTES);
+        CHECK(!weir_file_set_size(f, CUT));
+        read_pieces(f, together, t->rank * SPAN, CUT);
+        write_back(f, t->rank == 0);
+        CHECK(!weir_file_close(f));
+    }
+    wr_world_release(w);
+}
+
 int main(void)
 {
     rng r = {test_seed()};
@@ -298,6 +357,8 @@ int main(void)
     wr_tunables_init(&tunables);
     put_file(&r);
     CHECK(!wr_local_run(1, &tunables, page_body, NULL));
+    CHECK(!wr_local_run(1, &tunables, bytes_body, NULL));
+    CHECK(!wr_local_run(3, &tunables, bytes_body, NULL));
     CHECK(!wr_local_run(1, &tunables, rank_body, &r));
     CHECK(!wr_local_run(1, &tunables, past_end_body, NULL));
     CHECK(!wr_local_run(1, &tunables, replaced_body, NULL));
