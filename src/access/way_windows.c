@@ -43,8 +43,8 @@ static int move_window(wr_lone *x, const wr_window *w, char *buffer, int64_t *st
     return code;
 }
 
-/* Whether it is done, well or not: what was to be modified may not be had, because others have locked
- * it for too long, or the system has no locks left.
+/* Whether it is done, well or not: what was to be modified may not be had, because others have
+ * locked it for too long, or the system has no locks left.
  * Then it can still be written without reading what lies between. */
 static bool is_done(wr_lone *x, wr_outcome o)
 {

@@ -295,8 +295,8 @@ static void page_body(wr_transport *t, void *user)
 
 enum { PIECES = 200, PIECE = 24, STEP = 5000, MARK = 0x55 };
 
-/* Reads a rank's pieces from `at` on, of which those before `end` are there; what is not stays as it
- * was. */
+/* Reads a rank's pieces from `at` on, of which those before `end` are there; what is not stays as
+ * it was. */
 static void read_pieces(weir_file *f, bool together, int64_t at, int64_t end)
 {
     char got[PIECES * PIECE], wanted[PIECES * PIECE];
