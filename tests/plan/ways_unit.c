@@ -50,6 +50,10 @@ static void test_reading(void)
     expect(&in, "way: list|locks: nothing|moved by: the caller");
     in.whole = in.cold = 1; /* too little to look */
     expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in = input_of(WR_READ, 1, WR_LOOK_BYTES); /* one run: by a call, of an array from its pages */
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
+    in.whole = 1;
+    expect(&in, "way: mapped, or else list|locks: nothing|moved by: the caller");
     in = input_of(WR_READ, 1000, 64);
     expect(&in, "way: mapped, or else sieve|locks: nothing|"
                 "in flight: 1 windows of at most 4194304 bytes|moved by: the caller");
