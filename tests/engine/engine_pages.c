@@ -354,6 +354,9 @@ int main(void)
 {
     rng r = {test_seed()};
     wr_tunables tunables;
+    char folder[40]; /* two of these run at a time, with pages of different sizes */
+    snprintf(folder, sizeof folder, "engine-pages-%d", (int)getpid());
+    CHECK(!mkdir(folder, 0777) && !chdir(folder));
     wr_tunables_init(&tunables);
     put_file(&r);
     CHECK(!wr_local_run(1, &tunables, page_body, NULL));
@@ -365,6 +368,6 @@ int main(void)
     CHECK(!wr_local_run(1, &tunables, cut_body, &r));
     put_file(&r);
     CHECK(!wr_local_run(1, &tunables, race_body, &r));
-    CHECK(!unlink(path));
+    CHECK(!unlink(path) && !chdir("..") && !rmdir(folder));
     return 0;
 }
