@@ -13,6 +13,8 @@
 #include "base/arith.h"
 #include "base/limit.h"
 #include "file/inside.h"
+#include "storage/folder.h"
+#include "storage/patience.h"
 #include "storage/systems.h"
 
 /* View v is in place v modulo their number. */
@@ -39,18 +41,28 @@ static bool is_shared(const weir_file *f)
     return f->group.handle.world->transport->nodes == 1 && !f->group.channel.apart;
 }
 
-/* Rank 0's name for it, from the root: ranks may call the file otherwise, and change folders. */
-static int make_name(const weir_file *f, char name[WR_PATH])
+/* The first bytes of a name, and a number. */
+static int make_name(const char *first, size_t bytes, char name[WR_PATH])
 {
-    char folder[WR_PATH] = "";
-    const char *path = f->group.handle.storage->path;
     unsigned long long number;
-    if (getrandom(&number, sizeof number, 0) != sizeof number ||
-        (*path != '/' && !getcwd(folder, WR_PATH - 1)))
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return wr_fail_system(errno, first, -1, "name a pointer for");
+    if (bytes + DIGITS >= WR_PATH)
+        return wr_fail(WEIR_ERANGE, "the name of the file is too long");
+    snprintf(name, WR_PATH, "%.*s%0*llx", (int)bytes, first, DIGITS, number >> (64 - 4 * DIGITS));
+    return 0;
+}
+
+/* Rank 0's name for it, from the root: ranks may call the file otherwise, and change folders. */
+static int name_pointer(const weir_file *f, char name[WR_PATH])
+{
+    char folder[WR_PATH] = "", first[2 * WR_PATH];
+    const char *path = f->group.handle.storage->path;
+    if (*path != '/' && !getcwd(folder, WR_PATH - 1))
         return wr_fail_system(errno, path, -1, "name a pointer for");
-    int length = snprintf(name, WR_PATH, "%s%s%s.pointers-%0*llx", folder, *folder ? "/" : "", path,
-                          DIGITS, number >> (64 - 4 * DIGITS));
-    return length < WR_PATH ? 0 : wr_fail(WEIR_ERANGE, "the name of the file is too long");
+    int length =
+        snprintf(first, sizeof first, "%s%s%s.pointers-", folder, *folder ? "/" : "", path);
+    return make_name(first, (size_t)length, name);
 }
 
 void wr_pointer_init(weir_file *f)
@@ -70,7 +82,7 @@ int wr_pointer_open(weir_file *f)
     if (!f->pointer.name)
         code = WEIR_ENOMEM;
     if (!code && f->group.handle.world->transport->rank == 0)
-        code = make_name(f, name);
+        code = name_pointer(f, name);
     code = wr_channel_agree(&f->group.channel, code);
     if (!code)
         code = wr_channel_broadcast(&f->group.channel, name, WR_PATH);
@@ -175,41 +187,71 @@ static void remove_all_left(const char *name)
     closedir(d);
 }
 
-/* Whether it is held now, and still has its name; or -1. */
+/* -1 and errno: ESTALE if it has no name any more. */
 static int hold(int file)
 {
     struct stat s;
-    if (lock_bytes(file, F_RDLCK, POINTERS, true))
+    if (lock_bytes(file, F_RDLCK, POINTERS, true) || fstat(file, &s))
         return -1;
-    if (fstat(file, &s))
-        return errno == ESTALE ? 0 : -1;
-    return s.st_nlink > 0;
+    errno = ESTALE;
+    return s.st_nlink > 0 ? 0 : -1;
 }
 
-static int open_file(weir_file *f)
+/* The file, which has its name once it is whole and held: of one that another host looks for while
+ * it is made, GlusterFS makes two. -1 and errno; EEXIST: another rank was first. */
+static int make_file(const char *name)
+{
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    char own[WR_PATH];
+    if (make_name(name, strlen(name) - DIGITS, own))
+        return -1;
+    int file = open(own, flags, 0600);
+    if (file < 0)
+        return -1;
+    const bool made = !hold(file) && !link(own, name);
+    const bool links = made || errno == EEXIST || errno == ESTALE;
+    unlink(own);
+    if (made)
+        return file;
+    close(file);
+    errno = EEXIST;
+    return links ? -1 : open(name, flags, 0600);
+}
+
+static int try_open(weir_file *f)
 {
     const char *name = f->pointer.name;
-    for (int held = 0; !held;) {
-        int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        bool created = file >= 0;
-        if (!created && errno == EEXIST)
-            file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (file < 0)
-            return wr_fail_system(errno, name, -1, "open");
-        held = hold(file);
-        if (held < 0) {
-            int code = wr_fail_system(errno, name, -1, "lock");
-            close(file);
-            return code;
-        }
-        if (held)
-            f->pointer.file = file;
-        else
-            close(file); /* before it was held, it was taken for one that is left */
-        if (held && created)
-            remove_all_left(name);
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    bool made = false;
+    int file = open(name, flags);
+    if (file < 0 && errno == ENOENT) {
+        file = make_file(name);
+        made = file >= 0;
+        if (!made && errno == EEXIST)
+            file = wr_open_at(AT_FDCWD, name, flags, 0);
     }
+    if (file < 0)
+        return wr_fail_system(errno, name, -1, "open");
+    if (hold(file)) {
+        int code = wr_fail_system(errno, name, -1, "lock");
+        close(file);
+        return code;
+    }
+    f->pointer.file = file;
+    if (made)
+        remove_all_left(name);
     return 0;
+}
+
+/* Again, if before it was held it was taken for one that is left. */
+static int open_file(weir_file *f)
+{
+    wr_patience patience = wr_patience_start(true);
+    int code;
+    do
+        code = try_open(f);
+    while (code && wr_patience_again(&patience, f->pointer.name));
+    return code;
 }
 
 /* Bytes that are not there yet are zeros. */
