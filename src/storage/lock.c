@@ -25,7 +25,9 @@ typedef struct wr_range_table {
     int64_t modifies; /* ranges held to be modified */
     bool rung;        /* somebody here waits to do that */
     /* The lease. */
-    bool has_lease, renewed; /* renewed: taken since it was last tended */
+    bool has_lease;
+    bool tended;  /* somebody looks at it from time to time */
+    int64_t idle; /* how often he has seen none, since it was taken */
     int64_t number, taken;   /* taken: when, in nanoseconds */
     int64_t users, left;     /* threads that write by it now, and how many more may come */
     int64_t refused;         /* writes that do not try to have one */
@@ -371,7 +373,7 @@ static bool take_lease(wr_storage *s)
     }
     table->number = next_number(table);
     int code = call(s, WR_LOCK_PASS, table->number, table->number + 1);
-    table->has_lease = table->renewed = !code;
+    table->has_lease = !code;
     table->refused = code < 0 ? INT64_MAX : code ? REFUSED : 0;
     table->left = WR_LEASE_USES;
     table->taken = wr_clock_ns();
@@ -383,8 +385,11 @@ bool wr_lease_use(wr_storage *s, bool *fresh)
     wr_range_table *table = s->ranges;
     pthread_mutex_lock(&table->mutex);
     bool may = !table->rung && !table->modifies;
-    *fresh = may && !table->has_lease && take_lease(s);
+    if (may && !table->has_lease && take_lease(s))
+        table->idle = 0;
     may = may && table->has_lease && table->left > 0;
+    *fresh = may && !table->tended;
+    table->tended |= *fresh;
     if (may) {
         table->users++;
         table->left--;
@@ -422,10 +427,10 @@ int64_t wr_lease_tend(wr_storage *s)
     } else if (table->has_lease) {
         table->left = 0;
         drop_lease(s);
-    } else if (!table->renewed) {
+    } else if (++table->idle > WR_LEASE_IDLE) {
+        table->tended = false;
         next = 0;
     }
-    table->renewed = false;
     pthread_mutex_unlock(&table->mutex);
     return next;
 }

@@ -31,8 +31,10 @@ enum wr_lock_kind {
     WR_LOCK_HOLDER   /* fails, and says who else holds some of the range */
 };
 
-/* Numbers of leases to a file, and for how long one is good: so many writes and microseconds. */
-enum { WR_LEASES = 1 << 20, WR_LEASE_USES = 64, WR_LEASE_US = 1000 };
+/* Numbers of leases to a file, and for how long one is good: so many writes and microseconds; and
+ * how often one looks for it in vain before nobody does. To wake who looks, for each burst of
+ * writes, took longer than the burst where there are more ranks than cores. */
+enum { WR_LEASES = 1 << 20, WR_LEASE_USES = 64, WR_LEASE_US = 4000, WR_LEASE_IDLE = 8 };
 
 /* Waits until [lo, hi) is free and locks it; 0 <= lo < hi, and hi == INT64_MAX is the end of any
  * file. Naps of at most 200 microseconds, the waiter's poke between them; NULL: none. After
@@ -72,8 +74,8 @@ void wr_range_go_without(wr_storage *s);
 
 /* --- leases: many small writes without a lock for each --- */
 
-/* Whether this thread may write without a lock until wr_lease_give; *fresh: a lease was taken for
- * it, and somebody must tend it. False: it has to lock. */
+/* Whether this thread may write without a lock until wr_lease_give; *fresh: somebody must begin to
+ * tend leases. False: it has to lock. */
 bool wr_lease_use(wr_storage *s, bool *fresh);
 void wr_lease_give(wr_storage *s);
 
@@ -81,7 +83,7 @@ void wr_lease_give(wr_storage *s);
 void wr_lease_drop(wr_storage *s);
 
 /* Gives back one that is too old, or sees to it that its last user does. Returns after how many
- * microseconds to look again; 0: when there is a fresh one. */
+ * microseconds to look again; 0: when one is fresh. */
 int64_t wr_lease_tend(wr_storage *s);
 
 /* How many writes had a lease so far. */

@@ -207,12 +207,12 @@ static void test_pass_ends(void)
     open_well(&b, path, FRESH, "storage=posix");
     for (int i = 0; i < 3 * WR_LEASE_USES; i++) {
         CHECK(wr_lease_use(a.storage, &fresh));
-        CHECK_EQUAL(fresh, i % WR_LEASE_USES == 0);
+        CHECK_EQUAL(fresh, i == 0);
         wr_lease_give(a.storage);
     }
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
-    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    CHECK(wr_lease_use(a.storage, &fresh) && !fresh);
     usleep(2 * WR_LEASE_US);
     CHECK_EQUAL(wr_lease_tend(a.storage), WR_LEASE_US); /* in use: given back by its user */
     CHECK(!wr_lease_use(a.storage, &fresh));
@@ -220,12 +220,17 @@ static void test_pass_ends(void)
     wr_lease_give(a.storage);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
     CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
-    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    CHECK(wr_lease_use(a.storage, &fresh) && !fresh);
     wr_lease_give(a.storage);
     usleep(2 * WR_LEASE_US);
     CHECK_EQUAL(wr_lease_tend(a.storage), WR_LEASE_US);
     CHECK_EQUAL(wr_range_try(b.storage, WR_LOCK_MODIFY, 0, 9), 0);
+    CHECK_EQUAL(wr_range_unlock(b.storage, 0, 9), 0);
+    for (int i = 0; i < WR_LEASE_IDLE; i++)
+        CHECK_EQUAL(wr_lease_tend(a.storage), WR_LEASE_US);
     CHECK_EQUAL(wr_lease_tend(a.storage), 0);
+    CHECK(wr_lease_use(a.storage, &fresh) && fresh);
+    wr_lease_give(a.storage);
     close_well(&a);
     close_well(&b);
     forget_file(path);
