@@ -1,7 +1,8 @@
 /* Suite `realms`: who is responsible for what of a file. Prints what contest.h says;
  * bench/realms.py runs it once for each peer and compares.
  *   steps     many small collective writes (the flexible paper, figure 7): write-behind, the
- *             peer, even realms, persistent ones
+ *             peer, even realms, persistent ones; then, where each write takes 150 us
+ *             longer, write-behind and even realms
  *   access    conditional sieving of writes (the flexible paper, figure 5): auto, sieve, list
  *   balance   clustered requests: balanced realms, even ones
  *   imbalance the slowest aggregator's data in that of the mean, both
@@ -110,6 +111,16 @@ static void steps_behind(void *user)
     make_steps(user, "realms=persistent;realm_align=2M;write_behind=enable");
 }
 
+static void steps_slow_behind(void *user)
+{
+    make_steps(user, "realms=persistent;realm_align=2M;write_behind=enable;fault=delay:150");
+}
+
+static void steps_slow(void *user)
+{
+    make_steps(user, "realms=even;fault=delay:150");
+}
+
 static void steps_neither(void *user)
 {
     make_steps(user, "realms=even");
@@ -173,6 +184,12 @@ static void part_steps(job *j)
     check_steps(j, steps_behind);
     check_steps(j, steps_persistent);
     contest_run(&c);
+    contest slow = {.part = "slow", .name = c.name, .op = "write", .seconds = 4, .warm = true};
+    slow.user = j;
+    slow.list[0].step = steps_slow_behind;
+    slow.list[1].step = steps_slow;
+    check_steps(j, steps_slow_behind);
+    contest_run(&slow);
     forget(j);
 }
 

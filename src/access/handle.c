@@ -53,7 +53,8 @@ int wr_handle_ready(wr_handle *handle)
 void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
 {
     in->alone = true;
-    in->write_behind = in->write_behind && !handle->atomic;
+    if (handle->atomic)
+        in->write_behind = WR_BEHIND_DISABLE;
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
     in->weak = handle->weak;
     in->carries = handle->carries;

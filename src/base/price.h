@@ -77,6 +77,7 @@ enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
     WR_BACK_MIB_NS = 65000,    /* writing one back that was just read into that cache */
+    WR_KEEP_MIB_NS = 1600000,  /* write-behind: copies in new memory; less is not worth it */
     WR_SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
     WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
     WR_PIECE_NS = 2,           /* a small piece that is copied from a page of the file, */

@@ -286,7 +286,7 @@ int wr_tunables_settle(wr_tunables *t)
     case WR_REALMS_PERSISTENT:
         break;
     default:
-        return wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
+        return wr_fail(WEIR_EINVAL, "write_behind needs realms=persistent");
     }
     t->realms = (wr_choice){WR_REALMS_PERSISTENT, 0};
     return 0;

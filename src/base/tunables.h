@@ -61,6 +61,7 @@ enum wr_mpi_threads { WR_MPI_THREADS_AUTO, WR_MPI_THREADS_PROGRAM, WR_MPI_THREAD
 enum wr_coherence_choice { WR_COHERENCE_AUTO, WR_COHERENCE_STRONG, WR_COHERENCE_WEAK };
 enum wr_overlap { WR_OVERLAP_AUTO, WR_OVERLAP_NONE, WR_OVERLAP_IO, WR_OVERLAP_ALL };
 enum wr_independent { WR_INDEPENDENT_AUTO, WR_INDEPENDENT_ENABLE, WR_INDEPENDENT_DISABLE };
+enum wr_behind { WR_BEHIND_DISABLE, WR_BEHIND_ENABLE, WR_BEHIND_ALWAYS };
 enum wr_sieve_unit { WR_SIEVE_BYTE, WR_SIEVE_COLUMN };
 enum wr_progress_choice { WR_PROGRESS_THREAD, WR_PROGRESS_POLL };
 enum wr_policy { WR_POLICY_OTHER, WR_POLICY_BATCH, WR_POLICY_IDLE, WR_POLICY_FIFO };
@@ -83,7 +84,7 @@ typedef struct wr_tunables {
     wr_choice progress, progress_policy; /* enum wr_progress_choice, wr_policy */
     wr_choice mpi_threads;               /* enum wr_mpi_threads */
     wr_choice door;                      /* 1: off */
-    wr_choice write_behind;              /* 1: enabled */
+    wr_choice write_behind;              /* enum wr_behind */
     wr_choice durable;                   /* 1: enabled */
     wr_choice independent;               /* enum wr_independent */
     wr_choice sieve_unit;                /* enum wr_sieve_unit */

@@ -94,10 +94,12 @@ const wr_tunable wr_tunable_table[] = {
      "disable: a promise that they access it together only; then nobody opens it but the first "
      "rank of each node and aggregators. auto: as with disable, and others when they first access "
      "it alone, which is then what fails if they cannot"},
-    {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable", 0, 0, "disable", "access",
+    {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable|always", 0, 0, "disable",
+     "access",
      "aggregators keep what collective calls write until sync, close, set_size, a collective read "
      "or a full budget; with realms=persistent, which it brings. A promise that nobody accesses "
-     "the file alone, asks for its size or opens it again before"},
+     "the file alone, asks for its size or opens it again before. enable: once that saves more "
+     "than keeping takes"},
     {"write_behind_memory", WR_SIZE, AT(write_behind_memory), "", 0, INT64_MAX, "64M", "access",
      "most memory of each process for what it keeps so of a file"},
     {"ranks_per_node", WR_COUNT, AT(ranks_per_node), "ranks", 0, INT32_MAX, "0", "transport",

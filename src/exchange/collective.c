@@ -182,6 +182,8 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     wr_group_input(c->group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
     in->wanted.loose = all->wanted.loose;
+    if (!c->group->keeps && !wr_plan_keeping_pays(in))
+        in->write_behind = WR_BEHIND_DISABLE;
     in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;
     in->file_size = all->file_size;
     in->known = a->known != NULL;
@@ -227,6 +229,7 @@ static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
         group->block = plan->block;
         group->owners = plan->aggregators;
     }
+    group->keeps = group->keeps || plan->way[0] == WR_WAY_KEPT;
     c->in->between = plan->between;
     if (plan->per_node)
         return plan_node(c, all);

@@ -46,7 +46,8 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
     wr_group_prices(group, WR_MEMORY_MIB_NS, in);
     wr_handle_input(&group->handle, in);
     in->alone = in->leased = false;
-    in->write_behind = in->write_behind && !group->custom.count;
+    if (group->custom.count)
+        in->write_behind = WR_BEHIND_DISABLE;
     in->ranks = ranks->size;
     in->nodes = ranks->nodes;
     in->shared = can_share(group);

@@ -31,6 +31,7 @@ typedef struct wr_group {
     int64_t origin;                  /* where the first unit starts */
     int64_t base, block;     /* of persistent realms; block 0 before the first collective call */
     int64_t owners;          /* and how many have them */
+    bool keeps;              /* write-behind has begun */
     bool unsettled;          /* they have written since the latest sync: only they see it */
     wr_custom_realms custom; /* for realms=custom; the patterns are the group's */
     int64_t custom_hash;

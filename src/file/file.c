@@ -770,6 +770,7 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         return code;
     keep_opened(&tunables, file->group.handle.storage->tunables);
     file->group.handle.tunables = tunables;
+    file->group.keeps = false;
     wr_range_set_wait(file->group.handle.storage, tunables.lock_wait);
     wr_write_behind_init(&file->group.handle.write_behind, tunables.write_behind_memory);
     return 0;

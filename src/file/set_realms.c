@@ -63,7 +63,7 @@ int weir_file_set_realms(weir_file *file, int count, const weir_pattern *const *
     if (code)
         return code;
     if (group->handle.tunables.write_behind.which)
-        code = wr_fail(WEIR_EINVAL, "write_behind=enable needs realms=persistent");
+        code = wr_fail(WEIR_EINVAL, "write_behind needs realms=persistent");
     else
         code = take_realms(group->handle.world->transport, &given, realms, &taken);
     code = wr_channel_agree(&group->channel, code);

@@ -147,6 +147,8 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.moving = moving_of(p, t);
     p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);
     p->in.leased = t->progress.which == WR_PROGRESS_THREAD;
+    if (!wr_plan_keeping_pays(&p->in))
+        p->in.write_behind = WR_BEHIND_DISABLE;
     price_nodes(p);
 }
 

@@ -28,7 +28,7 @@ void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction, co
     in->direction = direction;
     in->access = t->access[direction].which;
     in->access_extent = t->access[direction].number;
-    in->write_behind = direction == WR_WRITE && t->write_behind.which;
+    in->write_behind = direction == WR_WRITE ? t->write_behind.which : WR_BEHIND_DISABLE;
     in->call_ns = price[direction].call_ns;
     in->mib_ns = wr_max(price[direction].mib_ns, WR_MEMORY_MIB_NS);
     in->scaling = price[direction].scaling;
@@ -365,6 +365,13 @@ int64_t wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int6
         return 0;
     narrow(&own, node, node_ranks);
     return price_together(&own, wr_plan_aggregators(&own), in->nodes);
+}
+
+bool wr_plan_keeping_pays(const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    return in->write_behind == WR_BEHIND_ALWAYS || in->owned ||
+           times(w->once_runs, in->call_ns) > mib(w->once_bytes, WR_KEEP_MIB_NS);
 }
 
 /* In atomic mode what does not block goes alone: a lock for all would be held while the programs of

@@ -135,7 +135,8 @@ typedef struct wr_plan_input {
     int64_t shared; /* 1: all ranks can meet in shared memory */
     int64_t seats;  /* ranks that may be aggregators; 0: all */
     int64_t window, buffer;
-    int64_t write_behind; /* 1: kept back and written later: only what is wanted, and together */
+    int64_t write_behind; /* enum wr_behind: kept back and written later: only what is wanted, and
+                           * together */
     int64_t blind; /* 1: the file cannot be read, so nothing but what is wanted can be written */
     int64_t call_ns, mib_ns, scaling; /* of the storage, in this direction */
     int64_t read_call_ns, read_mib_ns;
@@ -364,6 +365,9 @@ bool wr_moving_must_look(const wr_moving *m);
 enum wr_moved wr_moving_mover(const wr_moving *m);
 
 /* --- */
+
+/* Whether the calls that write-behind may save are worth what keeping data takes. */
+bool wr_plan_keeping_pays(const wr_plan_input *in);
 
 /* Whether a cover must hold what is wanted and nothing else. */
 static inline bool wr_plan_is_exact(const wr_plan_input *in)

@@ -140,8 +140,9 @@ static void check_budget(const actor *a)
 static void change_hints(actor *a)
 {
     char hints[sizeof a->play->hints + 100];
+    static const char *const behind[] = {"disable", "enable", "always"};
     snprintf(hints, sizeof hints, "%s;aggregators=%lld;write_behind=%s", a->play->hints,
-             (long long)rng_within(&a->r, 0, 4), rng_chance(&a->r, 60) ? "enable" : "disable");
+             (long long)rng_within(&a->r, 0, 4), behind[rng_within(&a->r, 0, 2)]);
     check_budget(a);
     CHECK_EQUAL(wr_file_set_hints(a->f, hints, 0), 0);
     CHECK_EQUAL(a->f->group.handle.write_behind.budget.used, 0);
@@ -177,7 +178,7 @@ void behind_make(rng *r, behind_play *p)
     p->size = 0;
     memset(p->model, 0, sizeof p->model);
     snprintf(p->hints, sizeof p->hints,
-             "storage=%s;realms=persistent;write_behind=enable;write_behind_memory=%lld;"
+             "storage=%s;realms=persistent;write_behind=always;write_behind_memory=%lld;"
              "aggregators=%lld;realm_block=%lld;realm_align=%lld;window=%lld;exchange=%s;"
              "overlap=%s",
              p->storage, (long long)budgets[rng_within(r, 0, 4)], (long long)rng_within(r, 0, 6),

@@ -457,7 +457,7 @@ int main(void)
     for (int ranks = 1; ranks <= 3; ranks++) {
         check_said(ranks, "collective=always", said_body);
         check_said(ranks, "collective=never", said_body);
-        check_said(ranks, "write_behind=enable", behind_body);
+        check_said(ranks, "write_behind=always", behind_body);
     }
     locks_none = getenv("WEIR_TEST_NO_LOCKS");
     test_pairwise(&r, 9, levels, check_one, &r);

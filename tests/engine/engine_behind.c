@@ -184,7 +184,7 @@ static void scene_body(wr_transport *t, void *user)
     wr_world *w;
     weir_file *f;
     char hints[400];
-    snprintf(hints, sizeof hints, "storage=mem;write_behind=enable;%s%s%s", s->hints,
+    snprintf(hints, sizeof hints, "storage=mem;write_behind=always;%s%s%s", s->hints,
              s->fault ? ";fault=" : "", s->fault ? s->fault : "");
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
@@ -250,7 +250,7 @@ static void memory_body(wr_transport *t, void *user)
     weir_file *f;
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE,
-                        "storage=mem;write_behind=enable;aggregators=1", &f));
+                        "storage=mem;write_behind=always;aggregators=1", &f));
     fail_after = t->rank == 0 ? s->fail_after : -1;
     int code = write_rows(f, t->rank, 0);
     if (t->rank == 0)
@@ -292,7 +292,7 @@ static void steps_body(wr_transport *t, void *user)
     weir_file *f;
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE,
-                        "storage=mem;write_behind=enable;aggregators=2;realm_align=2M", &f));
+                        "storage=mem;write_behind=always;aggregators=2;realm_align=2M", &f));
     int64_t own = (DOT / ELEMENT - t->rank + t->size - 1) / t->size;
     weir_pattern *dot, *dots, *where, *dense;
     CHECK(!weir_pattern_strided(t->rank * ELEMENT, own, ELEMENT, (int64_t)t->size * ELEMENT, &dot));
@@ -329,6 +329,44 @@ static void test_steps(void)
     wr_mem_unlink(path);
 }
 
+/* With `enable` long runs are kept once writing them was seen to take long. */
+static void slow_body(wr_transport *t, void *user)
+{
+    enum { RUN = 4000, COUNT = 20 };
+    const stage *st = user;
+    static _Thread_local char memory[RUN * COUNT];
+    const char *const hints = st->scene->hints;
+    wr_world *w;
+    weir_file *f;
+    weir_pattern *where, *dense;
+    CHECK(!wr_world_open(t, &st->tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
+    CHECK(!weir_pattern_strided(t->rank * 40 * RUN, COUNT, RUN, (int64_t)100 * RUN, &where));
+    CHECK(!weir_pattern_contiguous(0, sizeof memory, &dense));
+    for (int i = 0; i < 4; i++)
+        CHECK(!weir_file_write_all(f, where, dense, memory, NULL, NULL));
+    int64_t kept = f->group.handle.write_behind.count;
+    CHECK(!wr_allreduce(t, 0, WR_SUM, 1, &kept));
+    CHECK_EQUAL(kept > 0, strstr(hints, "delay") != NULL);
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(where);
+    weir_pattern_free(dense);
+    wr_world_release(w);
+}
+
+static void test_slow(void)
+{
+    static const char *const hints[] = {"storage=mem;write_behind=enable",
+                                        "storage=mem;write_behind=enable;fault=delay:300"};
+    for (int i = 0; i < 2; i++) {
+        const scene s = {.hints = hints[i]};
+        stage st = {.scene = &s};
+        wr_tunables_init(&st.tunables);
+        CHECK(!wr_local_run(RANKS, &st.tunables, slow_body, &st));
+        wr_mem_unlink(path);
+    }
+}
+
 static void contrary_body(wr_transport *t, void *user)
 {
     const stage *st = user;
@@ -336,7 +374,7 @@ static void contrary_body(wr_transport *t, void *user)
     weir_file *f;
     CHECK(!wr_world_open(t, &st->tunables, &w));
     CHECK_FAILS(wr_file_open(w, path, WEIR_WRITE | WEIR_CREATE,
-                             "storage=mem;write_behind=enable;realms=static", &f),
+                             "storage=mem;write_behind=always;realms=static", &f),
                 WEIR_EINVAL, "needs realms=persistent");
     wr_world_release(w);
 }
@@ -350,6 +388,7 @@ int main(void)
     test_points();
     test_allocations();
     test_steps();
+    test_slow();
     test_series(seed);
     return 0;
 }

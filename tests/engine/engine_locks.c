@@ -227,10 +227,10 @@ static void test_other_waits(void)
     pid_t child = hold(path, F_WRLCK);
     snprintf(text, sizeof text, "process %d has an exclusive lock", child);
     scene scenes[] = {
-        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=12K",
+        {.hints = "lock_wait=100;collective=always;write_behind=always;write_behind_memory=12K",
          .closing = WEIR_EIO},
-        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=0"},
-        {.hints = "lock_wait=100;collective=always;write_behind=enable;write_behind_memory=0;"
+        {.hints = "lock_wait=100;collective=always;write_behind=always;write_behind_memory=0"},
+        {.hints = "lock_wait=100;collective=always;write_behind=always;write_behind_memory=0;"
                   "exchange=p2p"},
         {.hints = "collective=always", .later = "lock_wait=100;collective=always"},
         {.hints = "collective=never", .later = "lock_wait=100;collective=never"},
@@ -540,7 +540,7 @@ int main(void)
     static const solo solos[] = {
         {"lock_wait=400;access=sieve;collective=always;window=4M", write_few_then_many},
         {"lock_wait=400;progress=poll;collective=always", be_away},
-        {"lock_wait=200;collective=always;write_behind=enable", flush_stretches},
+        {"lock_wait=200;collective=always;write_behind=always", flush_stretches},
     };
     for (size_t i = 0; i < sizeof solos / sizeof *solos; i++)
         play_solo(&solos[i]);

@@ -180,7 +180,7 @@ static void random_hints(rng *r, scene *s)
     size_t used = strlen(s->hints);
     if (s->behind)
         snprintf(s->hints + used, sizeof s->hints - used,
-                 ";write_behind=enable;write_behind_memory=%lld",
+                 ";write_behind=always;write_behind_memory=%lld",
                  (long long)(rng_chance(r, 50) ? rng_within(r, 0, 60000) : 1 << 26));
     used = strlen(s->hints);
     if (rng_chance(r, 30))

@@ -206,7 +206,7 @@ int main(int argc, char **argv)
         "romio_cb_write=disable;romio_cb_read=disable",
         "romio_ds_write=enable;ind_wr_buffer_size=300",
         "weir_exchange=p2p;romio_cb_write=enable;weir_overlap=none",
-        "weir_write_behind=enable",
+        "weir_write_behind=always",
     };
     door_begin(&argc, &argv);
     uint64_t seed = door_rank ? 0 : test_seed();

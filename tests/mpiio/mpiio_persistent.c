@@ -159,7 +159,7 @@ static void test_owners(MPI_Comm comm, const char *hints, bool behind)
 static const char *leave_open(void)
 {
     const char *path = door_path("left");
-    MPI_File fh = open_with(MPI_COMM_WORLD, path, "weir_write_behind=enable");
+    MPI_File fh = open_with(MPI_COMM_WORLD, path, "weir_write_behind=always");
     memset(latest, 0, sizeof latest);
     for (int i = 0; i < CALLS; i++) {
         write_cells(fh, &calls[i], i);
@@ -174,8 +174,8 @@ int main(int argc, char **argv)
         "romio_cb_pfr=enable;romio_cb_fr_type=aar;romio_cb_fr_alignment=512",
         "romio_cb_pfr=enable;romio_cb_fr_alignment=2097152",
         "romio_cb_fr_type=65536;romio_cb_pfr=enable",
-        "romio_cb_pfr=enable;romio_cb_fr_type=100352;weir_write_behind=enable",
-        "weir_write_behind=enable;romio_cb_fr_alignment=2097152"};
+        "romio_cb_pfr=enable;romio_cb_fr_type=100352;weir_write_behind=always",
+        "weir_write_behind=always;romio_cb_fr_alignment=2097152"};
     char pairs[300], per_node[20];
     door_begin(&argc, &argv);
     for (int nodes = 0; nodes < 4; nodes++)
