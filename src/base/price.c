@@ -93,6 +93,12 @@ static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
         l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = 0;
 }
 
+bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes)
+{
+    return learned->silent[direction] && !learned->latest[direction].call_ns &&
+           runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
+}
+
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
                      int64_t at_once)
 {

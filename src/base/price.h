@@ -6,6 +6,7 @@
 #ifndef WR_BASE_PRICE_H
 #define WR_BASE_PRICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a storage asks for transfers in one direction. */
@@ -56,6 +57,10 @@ typedef struct wr_learned {
     int64_t silent[2];  /* calls since then that moved something and told nothing of small runs */
 } wr_learned;
 
+/* Whether nothing is known yet of small runs, because the call before went another way: now and then
+ * one counts on their taking less, and finds out. */
+bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes);
+
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
  * if it differs by more than a quarter. `at_once`: how many ranks can work at a time. */
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
@@ -94,6 +99,8 @@ enum {
 enum {
     WR_BRIEF_BYTES = 32 << 10,      /* up to here an access takes less than a thread to be called */
     WR_LEASE_BYTES = 64 << 10,      /* and is written by a lease: others wait for whoever has it */
+    WR_SMALL_RUN = 4 << 10,         /* up to here runs tell what a call takes, */
+    WR_SMALL_RUNS = 8,              /* from so many on */
     WR_LOOK_BYTES = 64 << 10,       /* below this, and below so many runs, looking where data are */
     WR_LOOK_RUNS = 16,              /* costs more than it can bring */
     WR_MAPPED_RUN = 256 << 10,      /* longer runs are copied by the system as fast as by us */

@@ -182,6 +182,9 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     wr_group_input(c->group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
     in->wanted.loose = all->wanted.loose;
+    if (a->direction == WR_WRITE &&
+        wr_prices_wonder(&c->group->learned, WR_WRITE, in->wanted.once_runs, in->wanted.once_bytes))
+        in->call_ns = in->call_ns * 3 / 5;
     if (!c->group->keeps && !wr_plan_keeping_pays(in))
         in->write_behind = WR_BEHIND_DISABLE;
     in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;

@@ -19,9 +19,8 @@ static const char head[] = "weir costs 1\n";
 enum { PATH = WR_TUNABLE_TEXT + 100, TEXT = 256 };
 enum { FRESH_SECONDS = 30 * 24 * 3600 };
 
-/* Sizes of a transfer's runs that tell the price of a call, and of a MiB; how many of these must
- * have been timed. */
-enum { SMALL = 4 << 10, LEAST_CALLS = 8, LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
+/* Sizes of a transfer's runs that tell the price of a MiB; how many of these must have been timed. */
+enum { LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
 
 wr_storage_facts wr_storage_default_facts(void)
 {
@@ -41,7 +40,7 @@ static const wr_built_in *built_in_of(const wr_storage_facts *facts)
 
 int64_t wr_sample_start(int64_t runs, int64_t bytes)
 {
-    return runs >= LEAST_CALLS || bytes >= LARGE ? wr_clock_ns() : 0;
+    return runs >= WR_SMALL_RUNS || bytes >= LARGE ? wr_clock_ns() : 0;
 }
 
 static void note(int64_t *count, int64_t *least, int64_t value)
@@ -65,7 +64,7 @@ void wr_sample_end(wr_samples *samples, enum wr_direction direction, int64_t sta
         return;
     const int64_t now = wr_clock_ns(), ns = now - start;
     wr_timing *took = samples->took.of[direction];
-    if (runs >= LEAST_CALLS && bytes / runs <= SMALL) {
+    if (runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN) {
         note(&samples->of[direction].calls, &samples->of[direction].call_ns, ns / runs);
         add(&took[WR_TIMED_RUNS], start, now, runs);
     } else if (runs > 0 && bytes / runs >= LARGE) {
