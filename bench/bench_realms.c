@@ -6,6 +6,8 @@
  *   access    conditional sieving of writes (the flexible paper, figure 5): auto, sieve, list
  *   balance   clustered requests: balanced realms, even ones
  *   imbalance the slowest aggregator's data in that of the mean, both
+ *   fair      writes of the last rank that read first, beside large ones of the others: its
+ *             longest, and the longest of the others
  *   messages  between nodes: by leaders, from rank to rank
  *   planning  for many virtual ranks: seconds, bytes a rank */
 #include <fcntl.h>
@@ -345,6 +347,55 @@ static void part_balance(job *j)
     forget(j);
 }
 
+/* --- fair --- */
+
+enum { WINDOW = 512 << 10, LARGE = 16 << 20, PLACES = 16 };
+
+/* Every other 512 bytes of a window somewhere. */
+static void write_window(const job *j, int64_t at)
+{
+    weir_pattern *where;
+    must(weir_pattern_strided(at * WINDOW, WINDOW / 1024, 512, 1024, &where), "pattern");
+    must(weir_file_write(j->file[0], where, j->memory, j->data, NULL, NULL), "write");
+    weir_pattern_free(where);
+}
+
+static void write_large(const job *j, int64_t at)
+{
+    weir_pattern *where;
+    must(weir_pattern_contiguous(at * LARGE, LARGE, &where), "pattern");
+    must(weir_file_write(j->file[0], where, j->memory, j->data, NULL, NULL), "write");
+    weir_pattern_free(where);
+}
+
+static void part_fair(job *j)
+{
+    const bool modifies = contest_rank == contest_ranks - 1;
+    const double end = MPI_Wtime() + 4;
+    double longest[2] = {0}, all[2];
+    unsigned seed = (unsigned)contest_rank;
+    j->file[0] = open_file(j, "access_write=sieve");
+    take_data(j, modifies ? WINDOW / 2 : LARGE);
+    must(weir_file_set_size(j->file[0], (int64_t)PLACES * LARGE), "size");
+    while (MPI_Wtime() < end) {
+        const double start = MPI_Wtime();
+        if (modifies)
+            write_window(j, rand_r(&seed) % (PLACES * (LARGE / WINDOW)));
+        else
+            write_large(j, rand_r(&seed) % PLACES);
+        const double took = MPI_Wtime() - start;
+        if (took > longest[!modifies])
+            longest[!modifies] = took;
+    }
+    MPI_Reduce(longest, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (contest_rank == 0)
+        printf("fair\tread, modify and write beside large writes\twrite\t%.9f\t%.9f\n", all[0],
+               all[1]);
+    must(weir_file_close(j->file[0]), "close");
+    j->where = NULL;
+    forget(j);
+}
+
 /* --- messages: blocks dealt to the ranks, written together --- */
 
 static int64_t messages_of(job *j, const char *hints)
@@ -444,6 +495,8 @@ int main(int argc, char **argv)
         part_access(&j);
     else if (!strcmp(argv[1], "balance"))
         part_balance(&j);
+    else if (!strcmp(argv[1], "fair"))
+        part_fair(&j);
     else if (!strcmp(argv[1], "messages"))
         part_messages(&j);
     else if (!strcmp(argv[1], "planning"))

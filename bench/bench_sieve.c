@@ -1,8 +1,12 @@
 /* Suite `sieve`: sections of arrays; bench/sieve.py runs it.
  *   bench_sieve tables FOLDER CASES    PASSION's sections by sieving and one by one
- *   bench_sieve serve FILE             times sections given on stdin, "cold|warm lo:hi:step,..."
+ *   bench_sieve serve FILE             times sections given on stdin, "cold|warm|device
+ *                                      lo:hi:step,..."; device: cold, and by plain io_uring
  *   bench_sieve blocks FILE            a block-block array read by all ranks */
 #include <fcntl.h>
+#ifdef WR_HAVE_URING
+#include <liburing.h>
+#endif
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +176,58 @@ static int64_t parse(const char *text, int64_t *lo, int64_t *hi, int64_t *step)
     return all;
 }
 
+#ifdef WR_HAVE_URING
+/* The pages that hold a section's part of each row, past the page cache, some at a time, into
+ * memory where they stay: what the device gives to who wants no more than that. */
+static double ask_device(const char *path, const int64_t *lo, const int64_t *hi,
+                         const int64_t *step, int64_t columns, int64_t size)
+{
+    enum { DEPTH = 32, PAGE = 4096 };
+    int fd = open(path, O_RDONLY | O_DIRECT);
+    struct io_uring ring;
+    struct io_uring_cqe *done;
+    int64_t free_place[DEPTH], places = DEPTH, next = lo[0], under_way = 0;
+    const int64_t room = (hi[1] * size / PAGE + 2) * PAGE, head = 128;
+    char *memory = aligned_alloc(PAGE, (size_t)(DEPTH * room));
+    if (fd < 0 || !memory || io_uring_queue_init(DEPTH, &ring, 0))
+        contest_stop("io_uring");
+    memset(memory, 1, (size_t)(DEPTH * room));
+    for (int64_t i = 0; i < DEPTH; i++)
+        free_place[i] = i;
+    const double start = bench_seconds();
+    while (next < hi[0] || under_way) {
+        for (; places && next < hi[0]; next += step[0], under_way++) {
+            const int64_t row = head + next * columns * size, place = free_place[--places];
+            const int64_t first = (row + lo[1] * size) / PAGE,
+                          end = (row + hi[1] * size + PAGE - 1) / PAGE;
+            struct io_uring_sqe *asked = io_uring_get_sqe(&ring);
+            io_uring_prep_read(asked, fd, memory + place * room, (unsigned)((end - first) * PAGE),
+                               (uint64_t)(first * PAGE));
+            io_uring_sqe_set_data64(asked, (uint64_t)place);
+        }
+        io_uring_submit_and_wait(&ring, 1);
+        for (; !io_uring_peek_cqe(&ring, &done); under_way--) {
+            if (done->res <= 0)
+                contest_stop("io_uring");
+            free_place[places++] = (int64_t)io_uring_cqe_get_data64(done);
+            io_uring_cqe_seen(&ring, done);
+        }
+    }
+    const double took = bench_seconds() - start;
+    io_uring_queue_exit(&ring);
+    free(memory);
+    close(fd);
+    return took;
+}
+#else
+static double ask_device(const char *path, const int64_t *lo, const int64_t *hi,
+                         const int64_t *step, int64_t columns, int64_t size)
+{
+    contest_stop("io_uring was not there when this was built");
+    return 0;
+}
+#endif
+
 static void serve(const char *path)
 {
     char state[8], text[400];
@@ -188,8 +244,13 @@ static void serve(const char *path)
             memset(memory, 1, (size_t)need);
             room = need;
         }
-        if (!strcmp(state, "cold"))
+        if (strcmp(state, "warm") != 0)
             forget_pages(path);
+        if (!strcmp(state, "device")) {
+            const int64_t columns = weir_array_get_info(array)->shape[1];
+            printf("%.9f\n", ask_device(path, lo, hi, step, columns, size));
+            continue;
+        }
         weir_selection s = {.lo = lo, .hi = hi, .step = step};
         double start = bench_seconds();
         stop_if(weir_array_read(array, &s, NULL, memory, NULL), "read");

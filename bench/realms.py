@@ -69,6 +69,16 @@ def report_balance(launcher, ranks):
                 "realms=even", rows)
 
 
+def report_fair(launcher, ranks):
+    rows = [row for _ in range(3) for rows in run(launcher, "fair").values() for row in rows]
+    peers.say("figure", f"read, modify and write beside large writes, {ranks} ranks",
+              "longest, in the longest of the others", "slowdown", "<=10", "s", "of 512 KiB",
+              "writes of 16 MiB")
+    for row in rows:
+        peers.say("sample", f"read, modify and write beside large writes, {ranks} ranks",
+                  "longest, in the longest of the others", *row)
+
+
 def report_messages(launcher, ranks):
     os.environ["WEIR_RANKS_PER_NODE"] = "4"
     for (_, name, op), rows in run(launcher, "messages").items():
@@ -105,6 +115,7 @@ def main():
     report_balance(launcher, ranks)
     if ranks == 4:
         report_access(launcher, ranks)
+        report_fair(launcher, ranks)
     if ranks == 16:
         report_messages(launcher, ranks)
 

@@ -53,9 +53,9 @@ def time_memmap(numpy, path, section, cold):
     return time.perf_counter() - start
 
 
-def time_ours(command, path, section, cold):
+def time_ours(command, path, section, state):
     """The same by a program of its own, which ends: pages that it has mapped cannot be forgotten."""
-    states = ["cold"] if cold else ["warm", "warm"]
+    states = ["warm", "warm"] if state == "warm" else [state]
     ended = subprocess.run([*command, "serve", path], text=True, capture_output=True, check=True,
                            input="".join(f"{state} {text(section)}\n" for state in states))
     return float(ended.stdout.split()[-1])
@@ -72,8 +72,15 @@ def compare_memmap(launcher, quick):
             peers.say("figure", name, state, "speed", goal, "s", READ_BY, "numpy.memmap")
             for _ in range(3 if quick else 7):
                 theirs = time_memmap(numpy, path, section, state == "cold")
-                ours = time_ours([*launcher, BIN / "bench_sieve"], path, section, state == "cold")
+                ours = time_ours([*launcher, BIN / "bench_sieve"], path, section, state)
                 peers.say("sample", name, state, ours, theirs)
+    for section in SECTIONS:
+        name, figure = f"[{text(section)}] of {N} x {N} f8", "cold, against the device"
+        peers.say("figure", name, figure, "speed", ">=0.9", "s", READ_BY, "plain io_uring")
+        for _ in range(3 if quick else 7):
+            plain, ours = (time_ours([*launcher, BIN / "bench_sieve"], path, section, state)
+                           for state in ("device", "cold"))
+            peers.say("sample", name, figure, ours, plain)
     path.unlink()
 
 

@@ -57,8 +57,8 @@ typedef struct wr_learned {
     int64_t silent[2];  /* calls since then that moved something and told nothing of small runs */
 } wr_learned;
 
-/* Whether nothing is known yet of small runs, because the call before went another way: now and then
- * one counts on their taking less, and finds out. */
+/* Whether nothing is known yet of small runs, because the call before went another way: now and
+ * then one counts on their taking less, and finds out. */
 bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes);
 
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts

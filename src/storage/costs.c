@@ -19,7 +19,7 @@ static const char head[] = "weir costs 1\n";
 enum { PATH = WR_TUNABLE_TEXT + 100, TEXT = 256 };
 enum { FRESH_SECONDS = 30 * 24 * 3600 };
 
-/* Sizes of a transfer's runs that tell the price of a MiB; how many of these must have been timed. */
+/* Sizes of a transfer's runs that tell the price of a MiB; how many must have been timed. */
 enum { LARGE = 128 << 10, LEAST_LARGE = 1 << 20, ENOUGH = 3 };
 
 wr_storage_facts wr_storage_default_facts(void)
