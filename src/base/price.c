@@ -90,13 +90,13 @@ static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
     }
     l->silent[d] = runs->amount ? 0 : l->silent[d] + !!bytes->amount;
     if (l->silent[d] == FORGET)
-        l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = 0;
+        l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = l->wondered[d] = 0;
 }
 
 bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes)
 {
     return learned->silent[direction] && !learned->latest[direction].call_ns &&
-           runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
+           !learned->wondered[direction] && runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
 }
 
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,

@@ -52,13 +52,16 @@ void wr_timings_span(wr_timings *all);
 
 /* What the collective calls of a file have taken. All its ranks have learned the same. */
 typedef struct wr_learned {
-    wr_price price[2];  /* by direction; 0: as it was before */
-    wr_price latest[2]; /* by the latest call that told */
-    int64_t silent[2];  /* calls since then that moved something and told nothing of small runs */
+    wr_price price[2];   /* by direction; 0: as it was before */
+    wr_price latest[2];  /* by the latest call that told */
+    int64_t silent[2];   /* calls since then that moved something and told nothing of small runs */
+    int64_t wondered[2]; /* 1: one of those was to tell */
+    int64_t saved;       /* what write-behind would have saved, nanoseconds, */
+    int64_t keeps;       /* and 1: aggregators may keep something by it */
 } wr_learned;
 
 /* Whether nothing is known yet of small runs, because the call before went another way: now and
- * then one counts on their taking less, and finds out. */
+ * then one counts on their taking less, WR_WONDER_PERCENT, and may find out. */
 bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes);
 
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
@@ -78,11 +81,13 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 }
 
 /* Of a processor and of ranks. */
+enum { WR_WONDER_PERCENT = 60 };
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */
     WR_BACK_MIB_NS = 65000,    /* writing one back that was just read into that cache */
-    WR_KEEP_MIB_NS = 1600000,  /* write-behind: copies in new memory; less is not worth it */
+    WR_KEEP_MIB_NS = 1600000,  /* write-behind: copies in new memory; less is not worth it, */
+    WR_KEEP_NS = 1000000,      /* nor is it for less than this in all */
     WR_SPREAD_MIB_NS = 40000,  /* more, where memory is all over the place and not one window */
     WR_SLOW_MIB_NS = 600000,   /* a storage that takes longer for a MiB is no page cache */
     WR_PIECE_NS = 2,           /* a small piece that is copied from a page of the file, */

@@ -93,7 +93,8 @@ const wr_tunable wr_tunable_table[] = {
      "enable: all ranks open the file at once, to access it alone, and who cannot is told by open. "
      "disable: a promise that they access it together only; then nobody opens it but the first "
      "rank of each node and aggregators. auto: as with disable, and others when they first access "
-     "it alone, which is then what fails if they cannot"},
+     "it alone, which is then what fails if they cannot, or could read small pieces from the page "
+     "cache of their node"},
     {"write_behind", WR_CHOICE, AT(write_behind), "disable|enable|always", 0, 0, "disable",
      "access",
      "aggregators keep what collective calls write until sync, close, set_size, a collective read "

@@ -175,17 +175,24 @@ static int balance(const wr_call *c, int64_t cut[WR_CUTS])
     return 0;
 }
 
+static bool wonders(const wr_call *c)
+{
+    const wr_summary *w = &c->in->wanted;
+    return c->a->direction == WR_WRITE &&
+           wr_prices_wonder(&c->group->learned, WR_WRITE, w->once_runs, w->once_bytes);
+}
+
 void wr_call_input(const wr_call *c, const wr_joint *all)
 {
+    const wr_learned *learned = &c->group->learned;
     const wr_access_request *a = c->a;
     wr_plan_input *in = c->in;
     wr_group_input(c->group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
     in->wanted.loose = all->wanted.loose;
-    if (a->direction == WR_WRITE &&
-        wr_prices_wonder(&c->group->learned, WR_WRITE, in->wanted.once_runs, in->wanted.once_bytes))
-        in->call_ns = in->call_ns * 3 / 5;
-    if (!c->group->keeps && !wr_plan_keeping_pays(in))
+    if (wonders(c))
+        in->call_ns = in->call_ns * WR_WONDER_PERCENT / 100;
+    if (!learned->keeps && wr_plan_keeping_saves(in, learned->saved) <= WR_KEEP_NS)
         in->write_behind = WR_BEHIND_DISABLE;
     in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;
     in->file_size = all->file_size;
@@ -216,6 +223,17 @@ static int plan_node(wr_call *c, const wr_joint *all)
     return code;
 }
 
+/* What later plans go by. */
+static void note_plan(const wr_call *c)
+{
+    wr_learned *learned = &c->group->learned;
+    if (wonders(c))
+        learned->wondered[WR_WRITE] = 1;
+    if (c->group->handle.tunables.write_behind.which && c->a->direction == WR_WRITE)
+        learned->saved = wr_plan_keeping_saves(c->in, learned->saved);
+    learned->keeps = learned->keeps || c->plan->way[0] == WR_WAY_KEPT;
+}
+
 /* [collective] The same on all ranks, like its input, but for what is the node's own. */
 static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
 {
@@ -232,7 +250,7 @@ static int make_plan(wr_call *c, const wr_joint *all, int64_t cut[WR_CUTS])
         group->block = plan->block;
         group->owners = plan->aggregators;
     }
-    group->keeps = group->keeps || plan->way[0] == WR_WAY_KEPT;
+    note_plan(c);
     c->in->between = plan->between;
     if (plan->per_node)
         return plan_node(c, all);
@@ -298,7 +316,6 @@ static int run_call(wr_call *c, int code, int64_t *count)
 {
     wr_handle *handle = &c->group->handle;
     wr_joint all;
-    wr_timings earlier; /* of accesses besides */
     int64_t cut[WR_CUTS];
     if (!code && c->a->direction == WR_READ) /* nobody passes the entry before all have */
         code = wr_write_behind_flush(handle);
@@ -306,7 +323,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
         wr_lease_drop(handle->storage);
     if (!code && handle->owned)
         code = tell_alone(c);
-    wr_call_take_times(c, &earlier);
+    wr_call_take_times(c, NULL); /* of accesses besides */
     code = wr_call_enter(c, code, &all);
     if (!code)
         code = make_plan(c, &all, cut);

@@ -21,7 +21,7 @@ typedef struct wr_group {
     wr_region requests;           /* patterns that do not fit a mailbox, during a call */
     wr_cached_regions kept;       /* both of these, between calls */
     wr_descriptions descriptions; /* of what all ranks want, of several nodes */
-    wr_learned learned;           /* what its calls have taken */
+    wr_learned learned;           /* what its calls have taken, and what follows */
     wr_held held;                 /* what all ranks have memory for by now */
     void *aside;                  /* for what else rounds between parties take */
     wr_region packed;             /* of this rank as aggregator: messages on their way */
@@ -31,7 +31,6 @@ typedef struct wr_group {
     int64_t origin;                  /* where the first unit starts */
     int64_t base, block;     /* of persistent realms; block 0 before the first collective call */
     int64_t owners;          /* and how many have them */
-    bool keeps;              /* write-behind has begun */
     bool unsettled;          /* they have written since the latest sync: only they see it */
     wr_custom_realms custom; /* for realms=custom; the patterns are the group's */
     int64_t custom_hash;

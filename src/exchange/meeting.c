@@ -48,6 +48,16 @@ static bool is_unready(wr_group *group, const wr_call_entry *e)
     return !wr_group_set_aside(group) || e->dropped || e->again || wr_call_entry_large(e);
 }
 
+/* Whether this rank could open the file, if it had not yet; one that may not does without. */
+static bool is_open(wr_handle *handle)
+{
+    const weir_error before = *weir_error_last();
+    const bool open = !wr_handle_ready(handle);
+    handle->unmapped = handle->unmapped || !open;
+    wr_error_raise(&before);
+    return open;
+}
+
 /* Whether what this rank reads is in small pieces, and in the page cache, which all ranks of the
  * node share as they would share windows. */
 static bool is_paged(const wr_call *c, const wr_summary *own)
@@ -63,7 +73,7 @@ static bool is_paged(const wr_call *c, const wr_summary *own)
         return true;
     return handle->world->transport->nodes == 1 && handle->local && wr_plan_may_map(&in, own) &&
            t->collective[WR_READ].which == WR_SWITCH_AUTO &&
-           t->independent.which != WR_INDEPENDENT_DISABLE && !wr_handle_ready(handle) &&
+           t->independent.which != WR_INDEPENDENT_DISABLE && is_open(handle) &&
            wr_map_is_within(handle->storage, own->hi) && !wr_readahead_is_cold(handle, c->a);
 }
 
@@ -193,11 +203,13 @@ typedef struct report {
 
 /* What a leader tells its node. */
 typedef struct told {
-    wr_joint all;
+    int64_t code;
     int64_t described;
     int64_t known, count, bytes, need; /* of the descriptions kept */
-    int64_t code;
-    weir_error details;
+    union {
+        wr_joint all;
+        weir_error details; /* if there is a code */
+    };
 } told;
 
 _Static_assert(sizeof(told) <= WR_LANE, "what is told fits a lane");
@@ -368,6 +380,7 @@ static void make_report(const wr_call *c, int64_t room, report *r)
                   .known = group->descriptions.call,
                   .room = room};
     note_trouble(r, hear_entries(c, &r->all, &from), from);
+    r->all.learned = group->learned;
     r->all.node = r->all.wanted;
     if (!r->code)
         r->all.node_ns = price_node(c, &r->all);
@@ -429,6 +442,8 @@ static void meet(const wr_call *c, int64_t room, told *out)
     x.bytes = (int64_t)sizeof *own + own->bytes;
     wr_join_run(group->handle.world->transport, &x);
     settle(c, &x, out);
+    if (out->code)
+        return;
     wr_summary_end_nodes(&out->all.wanted);
     out->all.node = node;
 }
@@ -437,9 +452,10 @@ static void meet(const wr_call *c, int64_t room, told *out)
 static int hear_told(wr_call *c, const told *said, wr_joint *all)
 {
     wr_descriptions *d = &c->group->descriptions;
-    *all = said->all;
     if (said->code)
         return wr_error_raise(&said->details);
+    *all = said->all;
+    c->group->learned = all->learned;
     if (c->a->known)
         return 0;
     c->described = said->described;
@@ -581,7 +597,7 @@ static void hear_node(const wr_call *c, wr_channel *channel, leave *all)
     for (int i = 0; i < t->local_size; i++)
         if (i != t->local_rank)
             add_leave(all, (const leave *)(const void *)wr_channel_lane(channel, epoch, i));
-    if (!c->plan->collective && !c->access) /* all begin at the same time */
+    if (!c->plan->collective && c->in->form == WR_BLOCKING) /* all begin at the same time */
         wr_timings_span(&all->took);
 }
 
@@ -624,7 +640,8 @@ void wr_call_take_times(const wr_call *c, wr_timings *took)
     wr_handle *handle = &c->group->handle;
     if (pthread_mutex_trylock(&handle->moving))
         return;
-    *took = handle->samples.took;
+    if (took)
+        *took = handle->samples.took;
     handle->samples.took = (wr_timings){0};
     pthread_mutex_unlock(&handle->moving);
 }

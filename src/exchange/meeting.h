@@ -17,6 +17,7 @@ typedef struct wr_joint {
     int64_t wrote_alone; /* 1: some rank has written alone what owners may not see yet */
     int64_t unready;     /* 1: some rank may lack memory for its part in the rounds */
     int64_t unpaged;     /* 1: some rank reads what is not in small pieces in the page cache */
+    wr_learned learned;  /* between nodes: of the first, and from now on of all */
 } wr_joint;
 
 /* [collective] Every rank says what it wants, or, by `code`, that it cannot take part; all learn of
@@ -31,7 +32,7 @@ void wr_call_input(const wr_call *call, const wr_joint *all);
 int wr_call_agree(wr_call *call, int code);
 
 /* What this rank's transfers have taken since this was last asked for; nothing while one is just
- * being timed. */
+ * being timed. NULL: for nobody. */
 void wr_call_take_times(const wr_call *call, wr_timings *took);
 
 /* [collective] Every rank says how it went; the error of the lowest rank counts, and the lowest

@@ -428,6 +428,7 @@ static int sync_all(weir_file *f)
     const bool wrote = atomic_exchange(&handle->wrote_alone, false);
     int unsynced = wr_file_sync_node(f);
     code = wr_channel_agree(&f->group.channel, code ? wr_error_raise(&error) : unsynced);
+    f->group.learned.keeps = f->group.learned.keeps && code;
     if (!code)
         code = refresh(f);
     if (code && wrote)
@@ -441,9 +442,11 @@ static int flush(weir_file *f)
 {
     if (f->group.handle.weak)
         return sync_all(f);
-    if (!f->group.handle.tunables.write_behind.which)
+    if (!f->group.learned.keeps)
         return 0;
-    return wr_channel_agree(&f->group.channel, wr_write_behind_flush(&f->group.handle));
+    int code = wr_channel_agree(&f->group.channel, wr_write_behind_flush(&f->group.handle));
+    f->group.learned.keeps = code != 0;
+    return code;
 }
 
 int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
@@ -770,7 +773,6 @@ int wr_file_set_hints(weir_file *file, const char *hints, int code)
         return code;
     keep_opened(&tunables, file->group.handle.storage->tunables);
     file->group.handle.tunables = tunables;
-    file->group.keeps = false;
     wr_range_set_wait(file->group.handle.storage, tunables.lock_wait);
     wr_write_behind_init(&file->group.handle.write_behind, tunables.write_behind_memory);
     return 0;

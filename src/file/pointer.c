@@ -197,8 +197,13 @@ static int hold(int file)
     return s.st_nlink > 0 ? 0 : -1;
 }
 
+static bool has_no_links(int error)
+{
+    return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK;
+}
+
 /* The file, which has its name once it is whole and held: of one that another host looks for while
- * it is made, GlusterFS makes two. -1 and errno; EEXIST: another rank was first. */
+ * it is made, GlusterFS makes two. -1 and errno; EEXIST: somebody else's is there. */
 static int make_file(const char *name)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
@@ -208,14 +213,16 @@ static int make_file(const char *name)
     int file = open(own, flags, 0600);
     if (file < 0)
         return -1;
-    const bool made = !hold(file) && !link(own, name);
-    const bool links = made || errno == EEXIST || errno == ESTALE;
+    const bool held = !hold(file), made = held && !link(own, name);
+    const int error = errno;
     unlink(own);
     if (made)
         return file;
     close(file);
-    errno = EEXIST;
-    return links ? -1 : open(name, flags, 0600);
+    if (held && has_no_links(error))
+        return open(name, flags, 0600);
+    errno = error;
+    return -1;
 }
 
 static int try_open(weir_file *f)

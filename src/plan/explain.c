@@ -147,7 +147,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.moving = moving_of(p, t);
     p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);
     p->in.leased = t->progress.which == WR_PROGRESS_THREAD;
-    if (!wr_plan_keeping_pays(&p->in))
+    if (wr_plan_keeping_saves(&p->in, WR_KEEP_NS) <= WR_KEEP_NS) /* as one of many such calls */
         p->in.write_behind = WR_BEHIND_DISABLE;
     price_nodes(p);
 }

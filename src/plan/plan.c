@@ -367,11 +367,14 @@ int64_t wr_plan_node_price(const wr_plan_input *in, const wr_summary *node, int6
     return price_together(&own, wr_plan_aggregators(&own), in->nodes);
 }
 
-bool wr_plan_keeping_pays(const wr_plan_input *in)
+int64_t wr_plan_keeping_saves(const wr_plan_input *in, int64_t before)
 {
     const wr_summary *w = &in->wanted;
-    return in->write_behind == WR_BEHIND_ALWAYS || in->owned ||
-           times(w->once_runs, in->call_ns) > mib(w->once_bytes, WR_KEEP_MIB_NS);
+    if (in->write_behind == WR_BEHIND_ALWAYS || in->owned)
+        return INT64_MAX / 2;
+    const int64_t saved = wr_min(before, WR_KEEP_NS) + times(w->once_runs, in->call_ns) -
+                          mib(w->once_bytes + 1023, WR_KEEP_MIB_NS);
+    return wr_max(0, saved);
 }
 
 /* In atomic mode what does not block goes alone: a lock for all would be held while the programs of

@@ -366,8 +366,9 @@ enum wr_moved wr_moving_mover(const wr_moving *m);
 
 /* --- */
 
-/* Whether the calls that write-behind may save are worth what keeping data takes. */
-bool wr_plan_keeping_pays(const wr_plan_input *in);
+/* What write-behind saves, as far as it is worth what keeping data takes; `before`: of the calls
+ * before. It begins with more than WR_KEEP_NS. */
+int64_t wr_plan_keeping_saves(const wr_plan_input *in, int64_t before);
 
 /* Whether a cover must hold what is wanted and nothing else. */
 static inline bool wr_plan_is_exact(const wr_plan_input *in)

@@ -26,11 +26,11 @@ typedef struct wr_range_table {
     bool rung;        /* somebody here waits to do that */
     /* The lease. */
     bool has_lease;
-    bool tended;  /* somebody looks at it from time to time */
-    int64_t idle; /* how often he has seen none, since it was taken */
-    int64_t number, taken;   /* taken: when, in nanoseconds */
-    int64_t users, left;     /* threads that write by it now, and how many more may come */
-    int64_t refused;         /* writes that do not try to have one */
+    bool tended;           /* somebody looks at it from time to time */
+    int64_t idle;          /* how often he has seen none, since it was taken */
+    int64_t number, taken; /* taken: when, in nanoseconds */
+    int64_t users, left;   /* threads that write by it now, and how many more may come */
+    int64_t refused;       /* writes that do not try to have one */
     int64_t uses;
     uint64_t random;
     bool alone; /* the kernel is not asked: it has no locks for this file */

@@ -242,6 +242,30 @@ static void test_windows(void)
     CHECK(!plan.collective && plan.reason == WR_ATOMIC_BESIDE);
 }
 
+/* Write-behind begins when its calls would have saved enough, and never where runs are long. */
+static void test_keeping(void)
+{
+    wr_plan_input in = together(WR_BLOCKING);
+    int64_t saved = 0, calls = 0;
+    in.write_behind = WR_BEHIND_ENABLE;
+    in.call_ns = 1700;
+    in.wanted.once_bytes = 512; /* a header */
+    in.wanted.once_runs = 1;
+    CHECK(wr_plan_keeping_saves(&in, 0) <= WR_KEEP_NS);
+    in.wanted.once_runs = 100;
+    in.wanted.once_bytes = 100 * 100;
+    for (; saved <= WR_KEEP_NS && calls < 100; calls++)
+        saved = wr_plan_keeping_saves(&in, saved);
+    CHECK(calls > 4 && calls < 10);
+    in.wanted.once_bytes = 100 * 3200;
+    CHECK(wr_plan_keeping_saves(&in, saved) < WR_KEEP_NS);
+    in.call_ns = 150000;
+    CHECK(wr_plan_keeping_saves(&in, 0) > WR_KEEP_NS);
+    in.call_ns = 0;
+    in.write_behind = WR_BEHIND_ALWAYS;
+    CHECK(wr_plan_keeping_saves(&in, 0) > WR_KEEP_NS);
+}
+
 static void test_holds(void)
 {
     wr_plan plan;
@@ -314,5 +338,6 @@ int main(void)
     test_movers();
     test_windows();
     test_holds();
+    test_keeping();
     return 0;
 }
