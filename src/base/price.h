@@ -52,8 +52,9 @@ void wr_timings_span(wr_timings *all);
 
 /* What the collective calls of a file have taken. All its ranks have learned the same. */
 typedef struct wr_learned {
-    wr_price price[2];   /* by direction; 0: as it was before */
-    wr_price latest[2];  /* by the latest call that told */
+    struct wr_learned_price {
+        int64_t call_ns, mib_ns;
+    } price[2], latest[2]; /* by direction; 0: as it was before; latest: by the call that told */
     int64_t silent[2];   /* calls since then that moved something and told nothing of small runs */
     int64_t wondered[2]; /* 1: one of those was to tell */
     int64_t saved;       /* what write-behind would have saved, nanoseconds, */

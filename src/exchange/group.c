@@ -31,8 +31,8 @@ void wr_group_init(wr_group *group, wr_world *world)
 
 void wr_group_prices(const wr_group *group, int64_t least_mib_ns, wr_plan_input *in)
 {
-    const wr_price *own = &group->learned.price[in->direction];
-    const wr_price *reading = &group->learned.price[WR_READ];
+    const struct wr_learned_price *own = &group->learned.price[in->direction];
+    const struct wr_learned_price *reading = &group->learned.price[WR_READ];
     in->call_ns = own->call_ns ? own->call_ns : in->call_ns;
     in->mib_ns = own->mib_ns ? wr_max(own->mib_ns, least_mib_ns) : in->mib_ns;
     in->read_call_ns = reading->call_ns ? reading->call_ns : in->read_call_ns;

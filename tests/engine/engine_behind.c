@@ -187,8 +187,7 @@ static void scene_body(wr_transport *t, void *user)
     snprintf(hints, sizeof hints, "storage=mem;write_behind=always;%s%s%s", s->hints,
              s->fault ? ";fault=" : "", s->fault ? s->fault : "");
     CHECK(!wr_world_open(t, &st->tunables, &w));
-    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE,
-                        "storage=mem;write_behind=enable;fault=delay:300", &f));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, hints, &f));
     CHECK_EQUAL(f->group.handle.tunables.realms.which, WR_REALMS_PERSISTENT);
     CHECK(!write_rows(f, t->rank, 0));
     CHECK(!wr_agree(t, 0, 0));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "exchange/group_access.h"
 #include "file/inside.h"
 #include "transport/local.h"
 
@@ -111,12 +112,53 @@ static void play(bool mixed)
         CHECK_EQUAL(data[i], expected(i, mixed));
 }
 
+/* --- what calls teach --- */
+
+/* A blocking call of the first rank that is behind others, as if they were not over yet, while for
+ * the other ranks they are: all learn the same. */
+static void learning_body(wr_transport *t, void *user)
+{
+    (void)user;
+    char data[PIECES * RUN] = {0};
+    wr_world *w;
+    weir_file *f;
+    wr_tunables tunables;
+    weir_pattern *own = pieces(t->rank, false, 0), *memory;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    CHECK(!wr_file_open(w, path, WEIR_READ | WEIR_WRITE, "collective=never;access=list", &f));
+    CHECK(!weir_pattern_contiguous(0, sizeof data, &memory));
+    for (int i = 0; i < ROUNDS; i++) {
+        wr_group_access access = {.op.together = true,
+                                  .group = &f->group,
+                                  .a = {WR_WRITE, own, 0, sizeof data, memory, data}};
+        if (t->rank == 0) {
+            CHECK(!wr_group_access_start(&access));
+            wr_operation_wait(&access.op);
+        } else {
+            CHECK(!weir_file_write_all(f, own, memory, data, NULL, NULL));
+        }
+        const int64_t took = f->group.learned.latest[WR_WRITE].call_ns;
+        int64_t both[] = {took, -took};
+        CHECK(!wr_allreduce(t, 0, WR_MAX, 2, both));
+        CHECK(both[0] > 0);
+        CHECK_EQUAL(both[0], -both[1]);
+    }
+    CHECK(!weir_file_close(f));
+    weir_pattern_free(own);
+    weir_pattern_free(memory);
+    wr_world_release(w);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "engine-between-%d", (int)getpid());
     check_within(60);
     play(false);
     play(true);
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_local_run(RANKS, &tunables, learning_body, NULL));
     unlink(path);
     return 0;
 }
