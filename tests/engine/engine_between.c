@@ -131,7 +131,11 @@ static void learning_body(wr_transport *t, void *user)
     for (int i = 0; i < ROUNDS; i++) {
         wr_group_access access = {.op.together = true,
                                   .group = &f->group,
-                                  .a = {WR_WRITE, own, 0, sizeof data, memory, data}};
+                                  .a = {.direction = WR_WRITE,
+                                        .file = own,
+                                        .end = sizeof data,
+                                        .memory = memory,
+                                        .base = data}};
         if (t->rank == 0) {
             CHECK(!wr_group_access_start(&access));
             wr_operation_wait(&access.op);
