@@ -96,7 +96,8 @@ static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
 bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes)
 {
     return learned->silent[direction] && !learned->latest[direction].call_ns &&
-           !learned->wondered[direction] && runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
+           learned->wondered[direction] < WR_WONDERS && runs >= WR_SMALL_RUNS &&
+           bytes / runs <= WR_SMALL_RUN;
 }
 
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,

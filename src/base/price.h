@@ -56,13 +56,13 @@ typedef struct wr_learned {
         int64_t call_ns, mib_ns;
     } price[2], latest[2]; /* by direction; 0: as it was before; latest: by the call that told */
     int64_t silent[2];   /* calls since then that moved something and told nothing of small runs */
-    int64_t wondered[2]; /* 1: one of those was to tell */
+    int64_t wondered[2]; /* how many of those were to tell */
     int64_t saved;       /* what write-behind would have saved, nanoseconds, */
     int64_t keeps;       /* and 1: aggregators may keep something by it */
 } wr_learned;
 
 /* Whether nothing is known yet of small runs, because the call before went another way: now and
- * then one counts on their taking less, WR_WONDER_PERCENT, and may find out. */
+ * then WR_WONDERS calls count on their taking less, WR_WONDER_PERCENT, until one finds out. */
 bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes);
 
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
@@ -82,7 +82,7 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 }
 
 /* Of a processor and of ranks. */
-enum { WR_WONDER_PERCENT = 60 };
+enum { WR_WONDER_PERCENT = 60, WR_WONDERS = 8 };
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */

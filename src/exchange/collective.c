@@ -227,8 +227,7 @@ static int plan_node(wr_call *c, const wr_joint *all)
 static void note_plan(const wr_call *c)
 {
     wr_learned *learned = &c->group->learned;
-    if (wonders(c))
-        learned->wondered[WR_WRITE] = 1;
+    learned->wondered[WR_WRITE] += wonders(c);
     if (c->group->handle.tunables.write_behind.which && c->a->direction == WR_WRITE)
         learned->saved = wr_plan_keeping_saves(c->in, learned->saved);
     learned->keeps = learned->keeps || c->plan->way[0] == WR_WAY_KEPT;
