@@ -1,4 +1,5 @@
-/* Arrays larger than memory: a .npy file, or a folder with one .npy file for each local array.
+/* Arrays larger than memory: a .npy file, or a folder with one .npy file for each local array; and
+ * arrays in files of other programs, which the name of an array tells (docs/formats.md).
  *
  * An array has a type, up to WEIR_MAX_DIMENSIONS dimensions, and is stored by rows (the last
  * dimension is the fastest) or by columns (the first is). What is read or written of it is a
@@ -59,7 +60,8 @@ typedef struct weir_array_info {
     weir_distribution distribution; /* of these */
     int64_t bytes;                  /* of the data; not looked at when creating, like the next */
     int swapped;                    /* 1: the file has the other byte order */
-    int64_t reserved[4];            /* 0 */
+    int format;          /* enum weir_format; as the two before; sets and .npy files are created */
+    int64_t reserved[4]; /* 0 */
 } weir_array_info;
 
 /* For a new array; all-zero is fine. */
@@ -97,6 +99,10 @@ WEIR_API int weir_array_sync_durable(weir_array *array);
 
 /* Borrowed until the array is closed. [local] */
 WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
+
+/* The file or folder the array is in; a new one's has another name until it is closed. Borrowed.
+ * [local] */
+WEIR_API const char *weir_array_where(const weir_array *array);
 
 /* --- reading and writing --- */
 

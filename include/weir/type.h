@@ -1,4 +1,5 @@
-/* What elements of an array are: the types of NumPy that have a fixed size and mean a number. */
+/* What elements of an array are, the types of NumPy that have a fixed size and mean a number; and in
+ * which formats there are arrays. */
 #ifndef WEIR_TYPE_H
 #define WEIR_TYPE_H
 
@@ -23,6 +24,13 @@ enum weir_type {
     WEIR_F8,
     WEIR_C8, /* two f4 */
     WEIR_C16 /* two f8 */
+};
+
+enum weir_format {
+    WEIR_NPY,
+    WEIR_SET,   /* of local arrays */
+    WEIR_RAW,   /* elements in a file, as the name says: raw:PATH:TYPE:SHAPE[:OFFSET][:F] */
+    WEIR_NETCDF /* a variable of a classic NetCDF file: PATH:/NAME */
 };
 
 /* Bytes of an element; 0 for what is no type. [local] */

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array/array_name.h"
 #include "array/array_names.h"
 #include "array/block_cache.h"
 #include "array/distribution.h"
 #include "base/arith.h"
+#include "format/convert.h"
 #include "format/npy.h"
 #include "storage/paths.h"
 #include "storage/patience.h"
@@ -32,7 +34,7 @@ static char *copy_text(const char *text)
     return copy ? memcpy(copy, text, (size_t)bytes) : NULL;
 }
 
-static weir_array *new_array(wr_world *world, const char *path)
+static weir_array *new_array(wr_world *world, const char *path, const wr_array_name *name)
 {
     weir_array *a = wr_alloc(sizeof *a);
     if (!a)
@@ -41,7 +43,10 @@ static weir_array *new_array(wr_world *world, const char *path)
     a->inside.fd = -1;
     a->users = 1;
     a->path = copy_text(path);
-    if (!a->path) {
+    a->at = copy_text(name->file);
+    if (!a->path || !a->at) {
+        wr_free(a->path);
+        wr_free(a->at);
         wr_free(a);
         return NULL;
     }
@@ -64,6 +69,7 @@ void wr_array_leave(weir_array *a)
     wr_free(a->site);
     wr_free(a->made_disk);
     wr_free(a->path);
+    wr_free(a->at);
     wr_free(a->made);
     wr_free(a);
 }
@@ -106,10 +112,13 @@ static void settle(weir_array *a, const wr_description *d)
     a->info.columns = d->columns;
     a->info.swapped = d->swapped;
     a->info.bytes = d->bytes;
+    a->info.format = d->format;
     a->body = (wr_body){
         .dimensions = d->dimensions, .element = weir_type_bytes(d->type), .offset = d->data_offset};
     memcpy(a->body.shape, d->shape, sizeof a->body.shape);
     wr_body_settle(&a->body, d->columns); /* fits: A1 */
+    if (d->record)
+        a->body.stride[0] = d->record;
 }
 
 static void settle_set(weir_array *a)
@@ -118,6 +127,7 @@ static void settle_set(weir_array *a)
     memcpy(a->info.distribution.grid, a->set.grid, sizeof a->set.grid);
     memcpy(a->info.distribution.block, a->set.block, sizeof a->set.block);
     settle(a, &a->set.whole);
+    a->info.format = WEIR_SET;
 }
 
 /* With what rank 0 has found, or made, for ranks of other nodes. */
@@ -184,15 +194,15 @@ static int open_members(weir_array *a, const char *path, int mode, const char *h
 
 /* --- creating --- */
 
-static int describe(const weir_array_info *info, wr_description *out)
+static int describe(const weir_array_info *info, const wr_array_name *name, wr_description *out)
 {
-    *out = (wr_description){.type = info->type,
-                            .dimensions = info->dimensions,
-                            .columns = info->columns,
-                            .data_offset = WR_NPY_WRITTEN};
+    *out = (wr_description){
+        .type = info->type, .dimensions = info->dimensions, .columns = info->columns};
     if (info->dimensions >= 0 && info->dimensions <= WEIR_MAX_DIMENSIONS)
         memcpy(out->shape, info->shape, (size_t)info->dimensions * sizeof *info->shape);
-    return wr_description_settle(out);
+    if (info->members && name->kind != WR_NAME_PATH)
+        return wr_fail(WEIR_EINVAL, "local arrays are .npy files in a folder");
+    return wr_array_name_describe(name, out);
 }
 
 /* The set that is to be made, but for its name. */
@@ -267,11 +277,12 @@ static int make_set(weir_array *a)
 }
 
 /* Rank 0: a name, and the file or the folder of that name. */
-static int give_birth(weir_array *a, const wr_description *d, bool overwrite, birth *b)
+static int give_birth(weir_array *a, const wr_array_name *name, const wr_description *d,
+                      bool overwrite, birth *b)
 {
     const wr_named_disks named = named_disks(a);
     wr_site *s = a->site = wr_alloc(sizeof *s);
-    int code = s ? wr_site_open(a->path, s) : WEIR_ENOMEM;
+    int code = s ? wr_site_open(a->at, s) : WEIR_ENOMEM;
     if (!code && s)
         code = wr_site_prepare(s, overwrite, &named);
     if (!code && s)
@@ -280,7 +291,8 @@ static int give_birth(weir_array *a, const wr_description *d, bool overwrite, bi
         return code;
     b->owned = s->owned;
     b->owner = s->owner;
-    code = a->info.members ? make_set(a) : wr_npy_make(&s->folder, s->made, d, wr_site_owner(s));
+    code = a->info.members ? make_set(a)
+                           : wr_array_name_make(name, &s->folder, s->made, d, wr_site_owner(s));
     memcpy(b->name, a->set.name, sizeof b->name);
     return code;
 }
@@ -296,11 +308,11 @@ static void abandon(const weir_array *a)
 
 /* [collective] All know what rank 0 has made; members are made by all. If it fails nothing is left.
  */
-static int make(weir_array *a, const wr_description *d, bool overwrite)
+static int make(weir_array *a, const wr_array_name *name, const wr_description *d, bool overwrite)
 {
     const wr_transport *t = a->world->transport;
     birth b = {{0}, {0}, false, {0}};
-    int code = t->rank ? 0 : give_birth(a, d, overwrite, &b);
+    int code = t->rank ? 0 : give_birth(a, name, d, overwrite, &b);
     const bool born = !code;
     code = wr_channel_agree(&a->world->channel, code);
     if (!code)
@@ -398,11 +410,15 @@ static int agree_on_info(wr_world *world, const wr_description *d, const weir_ar
 static int raise_array(weir_array *a, const char *hints, const void *element)
 {
     const int mode = WEIR_READ | WEIR_WRITE;
+    char stored[16]; /* as the file has it */
     int code = a->info.members ? open_members(a, a->made, mode, hints, NULL)
                                : open_file(a, a->made, mode, hints, NULL);
     if (code || !element || is_zero(element, a->body.element))
         return code;
-    return wr_channel_agree(&a->world->channel, fill(a, element));
+    memcpy(stored, element, (size_t)a->body.element);
+    if (a->info.swapped)
+        wr_swap_bytes(&(wr_elements){a->info.type, stored, a->body.element}, 1);
+    return wr_channel_agree(&a->world->channel, fill(a, stored));
 }
 
 static int check_reserves(const weir_array_info *info, const weir_array_options *o)
@@ -417,10 +433,13 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
     static const weir_array_options none;
     const weir_array_options *o = options ? options : &none;
     wr_description d = {0};
-    weir_array *a = new_array(world, path);
-    int code = a ? check_reserves(info, o) : WEIR_ENOMEM;
+    wr_array_name name;
+    int code = wr_array_name_parse(path, &name);
+    weir_array *a = new_array(world, path, &name);
     if (!code)
-        code = describe(info, &d);
+        code = a ? check_reserves(info, o) : WEIR_ENOMEM;
+    if (!code)
+        code = describe(info, &name, &d);
     if (!code && info->members)
         code = describe_set(info, o, &d, &a->set);
     code = agree_on_info(world, &d, info, o, code);
@@ -432,7 +451,7 @@ int wr_array_create(wr_world *world, const char *path, const weir_array_info *in
         settle_set(a);
     else
         settle(a, &d);
-    code = make(a, &d, o->overwrite);
+    code = make(a, &name, &d, o->overwrite);
     const bool made = !code;
     if (made)
         code = raise_array(a, hints, o->fill);
@@ -464,18 +483,21 @@ typedef struct sight {
 
 /* Reads the header of the file, or the description in the folder, that `where` leads to; errors are
  * about `path`. */
-static int look_at(const char *where, const char *path, sight *s, char **text)
+static int look_at(const wr_array_name *name, const char *where, sight *s, char **text)
 {
     char json[WR_PATH], named[WR_PATH];
+    const char *path = name->file;
     int code = s->set ? wr_path_join(where, "array.json", json, sizeof json) : 0;
     if (!code && s->set)
         code = wr_path_join(path, "array.json", named, sizeof named);
     if (code)
         return code;
     code = s->set ? wr_path_read(json, WR_SET_LONGEST, text, &s->length)
-                  : wr_npy_look(where, &s->what);
+                  : wr_array_name_look(name, where, &s->what);
     s->length++;
-    if (code == WEIR_ENOENT && s->set)
+    if (s->set && name->kind != WR_NAME_PATH)
+        wr_fail(code = WEIR_EFORMAT, "a folder, where the name of the array is that of a file");
+    else if (code == WEIR_ENOENT && s->set)
         wr_fail(code = WEIR_EFORMAT, "a folder without array.json is no array");
     else if (s->set && code)
         path = named;
@@ -486,10 +508,11 @@ static int look_at(const char *where, const char *path, sight *s, char **text)
 
 /* What has the name now stays open as *held until the array is: so it is known whether that is the
  * same, whoever replaces it meanwhile. */
-static int look(const char *path, sight *s, char **text, int *held)
+static int look(const wr_array_name *name, sight *s, char **text, int *held)
 {
     char where[40];
     struct stat status;
+    const char *path = name->file;
     wr_system_list(AT_FDCWD, path);
     *held = open(path, O_PATH | O_CLOEXEC);
     if (*held < 0 || fstat(*held, &status))
@@ -497,7 +520,7 @@ static int look(const char *path, sight *s, char **text, int *held)
     s->set = S_ISDIR(status.st_mode);
     s->identity = (int64_t)status.st_ino;
     snprintf(where, sizeof where, "/proc/self/fd/%d", *held);
-    return look_at(access(where, F_OK) ? path : where, path, s, text);
+    return look_at(name, access(where, F_OK) ? path : where, s, text);
 }
 
 /* [collective] The description of a set reaches all. */
@@ -528,7 +551,7 @@ static int share_skips(weir_array *a, int64_t *skip)
     int64_t swapped = 0;
     int code;
     do
-        code = wr_set_check_members(a->path, &a->set, t->rank, t->size, skip, &swapped);
+        code = wr_set_check_members(a->at, &a->set, t->rank, t->size, skip, &swapped);
     while (code && wr_patience_again(&patience, weir_error_last()->file));
     code = wr_channel_agree(c, code);
     for (int m = 0; m < a->set.members && !code; m += WR_CHANNEL_VALUES)
@@ -555,7 +578,7 @@ static int open_set(weir_array *a, const sight *s, char *text, int mode, const c
     }
     if (!code) {
         settle_set(a);
-        code = open_members(a, a->path, mode, hints, skip);
+        code = open_members(a, a->at, mode, hints, skip);
     }
     wr_free(skip);
     return code;
@@ -576,17 +599,20 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
                      weir_array **out)
 {
     sight s = {0};
+    wr_array_name name;
     char *text = NULL;
     int held = -1;
-    weir_array *a = new_array(world, path);
-    int code = a ? 0 : WEIR_ENOMEM;
+    int code = wr_array_name_parse(path, &name);
+    weir_array *a = new_array(world, path, &name);
+    if (!code && !a)
+        code = WEIR_ENOMEM;
     if (!code && mode != WEIR_READ && mode != (WEIR_READ | WEIR_WRITE))
         code =
             wr_fail(WEIR_EINVAL, "mode %d: arrays are opened to read, or to read and write", mode);
     if (!code && !*path)
         code = wr_fail(WEIR_EINVAL, "no name for an array");
     if (!code && world->transport->rank == 0)
-        code = look(path, &s, &text, &held);
+        code = look(&name, &s, &text, &held);
     code = wr_channel_agree(&world->channel, code);
     if (!code)
         code = wr_channel_broadcast(&world->channel, &s, sizeof s);
@@ -594,7 +620,7 @@ static int open_once(wr_world *world, const char *path, int mode, const char *hi
         code = open_set(a, &s, text, mode, hints);
     } else if (!code) {
         settle(a, &s.what);
-        code = open_file(a, path, mode, hints, NULL);
+        code = open_file(a, a->at, mode, hints, NULL);
     }
     if (!code)
         code = check_same(a, &s);
@@ -762,4 +788,9 @@ int weir_array_sync_durable(weir_array *array)
 const weir_array_info *weir_array_get_info(const weir_array *array)
 {
     return &array->info;
+}
+
+const char *weir_array_where(const weir_array *array)
+{
+    return array->made ? array->made : array->at;
 }

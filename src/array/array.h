@@ -18,7 +18,8 @@ struct weir_array {
     wr_set set;       /* if info.members */
     int64_t *start;   /* where in `file` a member's data begin; one more entry: where all end */
     wr_folder inside; /* of a set: its folder */
-    char *path;
+    char *path;           /* its name */
+    char *at;             /* the file or folder that is in it */
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */
     wr_site *site;        /* of a new one, at rank 0: where it is; otherwise NULL */
     bool *made_disk;      /* and of a set: which of its disks were not there; otherwise NULL */

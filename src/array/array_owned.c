@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array/array_name.h"
 #include "array/array_names.h"
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/npy.h"
 #include "storage/paths.h"
 
 /* --- the members' name --- */
@@ -273,15 +273,13 @@ static int check_set(const wr_folder *in, const wr_named_disks *named)
     return code;
 }
 
-/* Whether a file begins as an array does, damaged or not. */
 static int check_file(const wr_folder *in, const char *name)
 {
-    char start[WR_NPY_START];
-    int64_t got = 0, size, length;
-    int code = wr_folder_head(in, name, sizeof start, start, &got, &size);
+    bool is_one;
+    int code = wr_array_file_is_one(in, name, &is_one);
     if (code && code != WEIR_EFORMAT)
         return code;
-    if (code || got < WR_NPY_START || wr_npy_measure(start, got, &length))
+    if (code || !is_one)
         return wr_fail(WEIR_EEXIST, "what has that name is no array, and is left alone");
     return 0;
 }

@@ -6,6 +6,21 @@
 
 #define LIMIT (INT64_C(1) << 62)
 
+static int64_t slice_of(const wr_description *d)
+{
+    int64_t bytes = weir_type_bytes(d->type);
+    for (int i = 1; i < d->dimensions; i++)
+        bytes *= d->shape[i];
+    return bytes;
+}
+
+int64_t wr_description_end(const wr_description *d)
+{
+    if (!d->record || !d->bytes)
+        return d->data_offset + d->bytes;
+    return d->data_offset + (d->shape[0] - 1) * d->record + slice_of(d);
+}
+
 int wr_description_settle(wr_description *d)
 {
     int64_t size = weir_type_bytes(d->type), end;
@@ -25,9 +40,15 @@ int wr_description_settle(wr_description *d)
         if (!wr_mul(size, d->shape[i] ? d->shape[i] : 1, &size))
             return wr_fail(WEIR_ERANGE, "dimensions up to %d have too many elements together", i);
     }
+    const int64_t bytes = size;
     if (!wr_add(d->data_offset, size, &end) || end >= LIMIT)
         return wr_fail(WEIR_ERANGE, "%lld bytes of elements at offset %lld are too many",
                        (long long)size, (long long)d->data_offset);
-    d->bytes = empty ? 0 : size;
+    if (d->record && (!d->dimensions || d->columns || d->record < slice_of(d) ||
+                      !wr_mul(d->record, d->shape[0] ? d->shape[0] : 1, &size) ||
+                      !wr_add(d->data_offset, size, &end) || end >= LIMIT))
+        return wr_fail(WEIR_ERANGE, "records of %lld bytes at offset %lld", (long long)d->record,
+                       (long long)d->data_offset);
+    d->bytes = empty ? 0 : bytes;
     return 0;
 }

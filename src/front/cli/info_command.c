@@ -12,6 +12,13 @@ typedef struct options {
 
 static const cli_option table[] = {{"--json", offsetof(options, json), NULL}, {0}};
 
+static const char *format_of(const weir_array_info *info)
+{
+    static const char *const names[] = {
+        [WEIR_NPY] = "npy", [WEIR_SET] = "set", [WEIR_RAW] = "raw", [WEIR_NETCDF] = "netcdf"};
+    return names[info->format];
+}
+
 static void print_grid(const weir_array_info *info)
 {
     for (int d = 0; d < info->dimensions; d++)
@@ -20,8 +27,8 @@ static void print_grid(const weir_array_info *info)
 
 static void print_block(const char *path, const weir_array_info *info)
 {
-    printf("%s\n  kind         %s\n  shape        ", path,
-           info->members ? "local-array set" : "array file");
+    printf("%s\n  kind         %s\n  format       %s\n  shape        ", path,
+           info->members ? "local-array set" : "array file", format_of(info));
     if (!info->dimensions)
         printf("()");
     cli_print_sizes(info->dimensions, info->shape);
@@ -57,7 +64,8 @@ static void print_json(const char *path, const weir_array_info *info)
 {
     printf("{\"path\": ");
     print_json_text(path);
-    printf(", \"kind\": \"%s\", \"shape\": [", info->members ? "set" : "file");
+    printf(", \"kind\": \"%s\", \"format\": \"%s\", \"shape\": [", info->members ? "set" : "file",
+           format_of(info));
     cli_print_sizes(info->dimensions, info->shape);
     printf("], \"dtype\": \"%s\", \"order\": \"%s\", \"bytes\": %lld, \"swapped\": %s",
            weir_type_name(info->type), info->columns ? "F" : "C", (long long)info->bytes,
@@ -107,8 +115,8 @@ static int run(int argc, char **argv)
 const cli_command cli_info = {
     .name = "info",
     .arguments = "ARRAY...",
-    .help = "what arrays are: kind, shape, type, order, size, local arrays",
+    .help = "what arrays are: kind, format, shape, type, order, size, local arrays",
     .details =
-        "  --json            one object for each, in a line: path, kind, shape, dtype, order,\n"
-        "                    bytes, swapped, grid, block, members\n",
+        "  --json            one object for each, in a line: path, kind, format, shape, dtype,\n"
+        "                    order, bytes, swapped, grid, block, members\n",
     .run = run};

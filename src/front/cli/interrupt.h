@@ -10,11 +10,10 @@
  * collective call. [local] */
 void cli_interrupt_hold(const char *command);
 
-/* From now on they remove what is guarded, print a line, and exit with status 1: among that the
- * file that is to become `path`, and is open under the name it has until then. Up to 4 are guarded
- * at a time; local arrays of a set are not, and stay. NULL: it could not be made; if it was the
- * first, signals are as they were. [local] */
-void cli_interrupt_guard(const char *path);
+/* From now on they remove what is guarded, print a line, and exit with status 1: among that this
+ * file. Up to 4 are guarded at a time; a set of local arrays is a folder, and stays. NULL: it could
+ * not be made; if it was the first, signals are as they were. [local] */
+void cli_interrupt_guard(const char *file);
 
 /* Signals are as they were; one that has waited comes now. [local] */
 void cli_interrupt_release(void);

@@ -15,8 +15,7 @@ static int name_format(const char *path, int code)
     weir_error error = *weir_error_last();
     if (code != WEIR_EFORMAT || !format)
         return code;
-    snprintf(error.text, sizeof error.text,
-             "weir does not read %s, only .npy files and sets of local arrays", format);
+    snprintf(error.text, sizeof error.text, "weir does not read %s, only " CLI_FORMATS, format);
     return weir_error_raise(&error);
 }
 

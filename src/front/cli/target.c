@@ -68,10 +68,11 @@ static int check_name(const char *command, const char *path)
 {
     char text[200];
     const char *format = cli_foreign_format(path);
-    snprintf(text, sizeof text,
-             "\"%.80s\": weir does not write %s, only .npy files and sets of local arrays", path,
-             format ? format : "");
-    return format ? cli_usage(command, text) : 0;
+    if (!format || !strncmp(path, "raw:", 4) || strstr(path, ":/"))
+        return 0;
+    snprintf(text, sizeof text, "\"%.80s\": weir does not write %s, only " CLI_FORMATS, path,
+             format);
+    return cli_usage(command, text);
 }
 
 int cli_target_create(const char *command, const cli_target *target, const char *path,
@@ -91,7 +92,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
         cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);
-        cli_interrupt_guard(status ? NULL : path);
+        cli_interrupt_guard(status ? NULL : weir_array_where(*out));
     }
     free(disks.text);
     return status;

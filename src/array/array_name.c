@@ -1,0 +1,258 @@
+/* Names are taken apart from their end, because paths may have colons. */
+#include "array/array_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/array_names.h"
+#include "base/arith.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/netcdf.h"
+#include "format/npy.h"
+#include "storage/paths.h"
+
+/* --- raw: --- */
+
+/* The last part of text[0, *length), which ends before its colon then; NULL: there is none. */
+static const char *last_part(const char *text, size_t *length, size_t *part)
+{
+    size_t at = *length;
+    while (at && text[at - 1] != ':')
+        at--;
+    if (!at)
+        return NULL;
+    *part = *length - at;
+    *length = at - 1;
+    return text + at;
+}
+
+/* Digits up to `end`, which it must be followed by. */
+static const char *parse_size(const char *at, const char *end, int64_t *out)
+{
+    const char *first = at;
+    for (*out = 0; at < end && *at >= '0' && *at <= '9'; at++)
+        if (!wr_mul(*out, 10, out) || !wr_add(*out, *at - '0', out))
+            return NULL;
+    return at > first ? at : NULL;
+}
+
+static bool parse_shape(const char *at, size_t length, wr_description *d)
+{
+    const char *end = at + length;
+    d->dimensions = 0;
+    if (length == 2 && !strncmp(at, "()", 2))
+        return true;
+    while (at && d->dimensions < WR_DIMENSIONS) {
+        at = parse_size(at, end, &d->shape[d->dimensions++]);
+        if (at == end)
+            return true;
+        if (at && *at++ != ',')
+            return false;
+    }
+    return false;
+}
+
+static bool parse_type(const char *at, size_t length, wr_description *d)
+{
+    char name[8];
+    const char other = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<';
+    if (!length || length >= sizeof name)
+        return false;
+    memcpy(name, at, length);
+    name[length] = 0;
+    d->type = weir_type_find(name);
+    d->swapped = *name == other && weir_type_bytes(d->type) > 1;
+    return d->type;
+}
+
+/* TYPE:SHAPE at the end of text[0, *length). */
+static bool parse_element(const char *text, size_t *length, wr_description *d)
+{
+    size_t part, rest = *length;
+    const char *at = last_part(text, &rest, &part);
+    if (!at || !parse_shape(at, part, d))
+        return false;
+    at = last_part(text, &rest, &part);
+    if (!at || !parse_type(at, part, d))
+        return false;
+    *length = rest;
+    return true;
+}
+
+static bool parse_raw(const char *text, size_t *length, wr_description *d)
+{
+    size_t part, rest = *length;
+    *d = (wr_description){.format = WEIR_RAW};
+    if (rest > 2 && (!strncmp(text + rest - 2, ":F", 2) || !strncmp(text + rest - 2, ":C", 2))) {
+        d->columns = text[rest - 1] == 'F';
+        rest -= 2;
+    }
+    *length = rest;
+    if (parse_element(text, length, d))
+        return true;
+    const char *at = last_part(text, &rest, &part);
+    if (!at || parse_size(at, at + part, &d->data_offset) != at + part)
+        return false;
+    *length = rest;
+    return parse_element(text, length, d);
+}
+
+/* --- names --- */
+
+static int take_file(const char *text, size_t length, wr_array_name *out)
+{
+    if (length >= sizeof out->file)
+        return wr_fail(WEIR_ERANGE, "a name of %lld bytes", (long long)length);
+    memcpy(out->file, text, length);
+    out->file[length] = 0;
+    return 0;
+}
+
+static int take_raw(const char *text, wr_array_name *out)
+{
+    size_t length = strlen(text);
+    out->kind = WR_NAME_RAW;
+    if (!parse_raw(text, &length, &out->raw) || !length)
+        return wr_fail(WEIR_EINVAL, "what begins with raw: is raw:PATH:TYPE:SHAPE[:OFFSET][:F], as "
+                                    "raw:x.bin:f8:100,200");
+    int code = wr_description_settle(&out->raw);
+    return code ? code : take_file(text, length, out);
+}
+
+int wr_array_name_parse(const char *text, wr_array_name *out)
+{
+    static const char raw[] = "raw:";
+    const char *colon = strstr(text, ":/");
+    wr_folder_entry found;
+    memset(out, 0, sizeof *out);
+    if (!strncmp(text, raw, sizeof raw - 1))
+        return take_raw(text + sizeof raw - 1, out);
+    if (!colon || colon == text || !colon[2])
+        return take_file(text, strlen(text), out);
+    int code = take_file(text, (size_t)(colon - text) + 1, out);
+    if (!code && !wr_folder_look(&wr_folder_here, out->file, true, &found) &&
+        found.kind == WR_ENTRY_FOLDER)
+        return take_file(text, strlen(text), out);
+    out->kind = WR_NAME_INSIDE;
+    out->file[colon - text] = 0;
+    out->inner = colon + 2;
+    return code;
+}
+
+/* --- what is there --- */
+
+/* Reads more of the file until the header is whole. */
+static int look_netcdf(const char *path, const char *name, wr_description *out)
+{
+    int64_t room = 64 << 10;
+    bool cut = true;
+    int code = 0;
+    for (; cut && room <= WR_NETCDF_LONGEST; room *= 4) {
+        wr_netcdf_head head;
+        char *bytes = wr_alloc(room);
+        if (!bytes)
+            return WEIR_ENOMEM;
+        head.bytes = bytes;
+        cut = false;
+        code = wr_path_head(path, room, bytes, &head.length, &head.size);
+        if (!code)
+            code = wr_netcdf_parse(&head, name, out, &cut);
+        if (!code && out->bytes && head.size < wr_description_end(out))
+            code = wr_fail(WEIR_EFORMAT,
+                           "the file is cut short: it has %lld bytes, its header tells of %lld",
+                           (long long)head.size, (long long)wr_description_end(out));
+        wr_free(bytes);
+    }
+    return code;
+}
+
+static int look_raw(const wr_array_name *n, const char *path, wr_description *out)
+{
+    int64_t got, size;
+    char none;
+    int code = wr_path_head(path, 0, &none, &got, &size);
+    *out = n->raw;
+    if (!code && out->bytes && size < wr_description_end(out))
+        code = wr_fail(WEIR_EFORMAT, "the file has %lld bytes, %lld were named", (long long)size,
+                       (long long)wr_description_end(out));
+    return code;
+}
+
+int wr_array_name_look(const wr_array_name *n, const char *path, wr_description *out)
+{
+    char start[WR_NETCDF_START];
+    int64_t got = 0, size;
+    int code;
+    if (n->kind == WR_NAME_RAW)
+        return wr_blame(look_raw(n, path, out), path);
+    code = wr_path_head(path, sizeof start, start, &got, &size);
+    if (!code && wr_netcdf_begins(start, got))
+        code = look_netcdf(path, n->inner, out);
+    else if (!code && n->kind == WR_NAME_PATH)
+        return wr_npy_look(path, out);
+    else if (!code)
+        code = wr_fail(WEIR_EFORMAT, "PATH:/NAME is for classic NetCDF files, and this is none");
+    return wr_blame(code, path);
+}
+
+/* --- what is made --- */
+
+static bool is_same(const wr_description *a, const wr_description *b)
+{
+    return a->type == b->type && a->dimensions == b->dimensions && a->columns == b->columns &&
+           !memcmp(a->shape, b->shape, sizeof a->shape);
+}
+
+int wr_array_name_describe(const wr_array_name *n, wr_description *d)
+{
+    static const int format[] = {
+        [WR_NAME_PATH] = WEIR_NPY, [WR_NAME_RAW] = WEIR_RAW, [WR_NAME_INSIDE] = WEIR_NETCDF};
+    d->format = format[n->kind];
+    d->data_offset = WR_NPY_WRITTEN;
+    if (n->kind == WR_NAME_RAW && !is_same(&n->raw, d))
+        return wr_fail(WEIR_EINVAL, "its name tells of another type, shape or order");
+    if (n->kind == WR_NAME_RAW) {
+        d->data_offset = n->raw.data_offset;
+        d->swapped = n->raw.swapped;
+    } else if (n->kind == WR_NAME_INSIDE) {
+        d->data_offset = WR_NETCDF_WRITTEN;
+        d->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && weir_type_bytes(d->type) > 1;
+    }
+    return wr_description_settle(d);
+}
+
+int wr_array_name_make(const wr_array_name *n, const wr_folder *in, const char *file,
+                       const wr_description *d, const wr_owner *owner)
+{
+    char header[WR_NETCDF_WRITTEN];
+    wr_content content = {.data = header, .exclusive = true, .owner = owner};
+    if (n->kind == WR_NAME_PATH)
+        return wr_npy_make(in, file, d, owner);
+    content.size = wr_description_end(d);
+    if (n->kind == WR_NAME_INSIDE) {
+        int code = wr_netcdf_build(d, n->inner, header);
+        if (code)
+            return code;
+        content.bytes = sizeof header;
+        content.size = wr_round_up(content.size, 4);
+    }
+    return wr_folder_put(in, file, &content);
+}
+
+int wr_array_file_is_one(const wr_folder *in, const char *file, bool *is_one)
+{
+    enum { ROOM = 64 << 10 };
+    int64_t length;
+    wr_netcdf_head head = {0};
+    char *start = wr_alloc(ROOM);
+    if (!start)
+        return WEIR_ENOMEM;
+    int code = wr_folder_head(in, file, ROOM, start, &head.length, &head.size);
+    head.bytes = start;
+    *is_one =
+        !code && ((head.length >= WR_NPY_START && !wr_npy_measure(start, head.length, &length)) ||
+                  wr_netcdf_variables(&head) == 1);
+    wr_free(start);
+    return code;
+}

@@ -1,0 +1,41 @@
+/* What the name of an array says: the file or folder it is in, and where in it.
+ *   PATH                                    a .npy file, or the folder of a set
+ *   raw:PATH:TYPE:SHAPE[:OFFSET][:F]        elements from a byte of a file on
+ *   PATH:/NAME                              a variable of a file; but where there is a folder of
+ *                                           that name with its colon, it is a path */
+#ifndef WR_ARRAY_ARRAY_NAME_H
+#define WR_ARRAY_ARRAY_NAME_H
+
+#include "format/description.h"
+#include "storage/folder.h"
+
+enum wr_name_kind { WR_NAME_PATH, WR_NAME_RAW, WR_NAME_INSIDE };
+
+typedef struct wr_array_name {
+    enum wr_name_kind kind;
+    char file[WR_PATH];
+    const char *inner;  /* of INSIDE: what is behind the slash, in the text itself */
+    wr_description raw; /* of RAW */
+} wr_array_name;
+
+/* WEIR_EINVAL for a name that begins with raw: and does not go on so, WEIR_ERANGE for too long ones.
+ */
+int wr_array_name_parse(const char *text, wr_array_name *out);
+
+/* What the file at `path` holds of the array of that name; it must be there as a whole. Errors name
+ * `path`. */
+int wr_array_name_look(const wr_array_name *name, const char *path, wr_description *out);
+
+/* What a new array of that name is to be: sets format, data_offset, byte order, and settles it.
+ * WEIR_EINVAL if a raw name tells of another. */
+int wr_array_name_describe(const wr_array_name *name, wr_description *d);
+
+/* A new file with what comes before the data, and zeros. */
+int wr_array_name_make(const wr_array_name *name, const wr_folder *in, const char *file,
+                       const wr_description *d, const wr_owner *owner);
+
+/* Whether a file begins as an array does that fills it, damaged or not: it is somebody's to replace
+ * or to remove. An error if it cannot be looked at. */
+int wr_array_file_is_one(const wr_folder *in, const char *file, bool *is_one);
+
+#endif
