@@ -41,6 +41,7 @@ static void follow_call(const wr_plan_input *call, wr_plan_input *in)
     in->read_call_ns = call->read_call_ns;
     in->read_mib_ns = call->read_mib_ns;
     in->between = call->between;
+    in->write_behind = call->write_behind;
 }
 
 /* What the plan of a rank for itself is made from; looks where the data are only if that counts.

@@ -223,7 +223,7 @@ static int forgive(const wr_handle *handle, int code, enum wr_lock_kind kind)
 {
     const bool may = code < 0 && kind == WR_LOCK_SHARED && !handle->atomic;
     int errnum = may ? weir_error_last()->errnum : 0;
-    return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP ? 0 : code;
+    return wr_range_is_unsupported(errnum) ? 0 : code;
 }
 
 /* A file that cannot be read cannot be locked shared, and is not modified. */

@@ -50,8 +50,8 @@ static bool is_done(wr_lone *x, wr_outcome o)
 {
     x->outcome = o;
     const int reason = weir_error_last()->errnum;
-    const bool locked = reason == EAGAIN || reason == ENOLCK || reason == ENOSYS;
-    if (!o.code || x->hold == WR_HOLD_NOTHING || !(locked || reason == EOPNOTSUPP))
+    if (!o.code || x->hold == WR_HOLD_NOTHING ||
+        !(reason == EAGAIN || wr_range_is_unsupported(reason)))
         return true;
     wr_log_line(&x->handle->world->log, WR_LOG_WARN,
                 "%s; writing without reading what lies between", weir_error_last()->text);

@@ -5,8 +5,9 @@
 #include "base/tunables.h"
 
 enum {
-    FORGET = 256, /* silent calls: then what small runs take may have changed */
-    REACH = 1000  /* by what factor what was timed may differ from what was known */
+    FORGET = 256,   /* silent calls: then what small runs take may have changed */
+    MOST_QUIET = 8, /* powers of two: no more calls than that between two that find out */
+    REACH = 1000    /* by what factor what was timed may differ from what was known */
 };
 
 /* Of a page cache by measurement of ext4; of what is past it, or behind a network, by order of
@@ -74,7 +75,7 @@ static void follow(int64_t *price, int64_t *latest, int64_t known, int64_t timed
 /* The inverse of what plans make of prices: a file takes one small write at a time, and large ones
  * as far as they scale; it is read by several at once. */
 static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
-                  const wr_timing took[WR_TIMED], int64_t at_once)
+                  const wr_timing took[WR_TIMED], int64_t at_once, bool moved)
 {
     const wr_timing *runs = &took[WR_TIMED_RUNS], *bytes = &took[WR_TIMED_BYTES];
     const int64_t readers = wr_min(runs->ranks, at_once), movers = wr_min(bytes->ranks, at_once);
@@ -88,21 +89,29 @@ static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
                (int64_t)((double)bytes->ns * (double)(hundredths << 20) / 100 /
                          (double)bytes->amount));
     }
-    l->silent[d] = runs->amount ? 0 : l->silent[d] + !!bytes->amount;
+    l->silent[d] = runs->amount ? 0 : l->silent[d] + moved;
     if (l->silent[d] == FORGET)
-        l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = l->wondered[d] = 0;
+        l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = 0;
 }
 
-bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes)
+static void wonder(wr_learned *l, bool told)
 {
-    return learned->silent[direction] && !learned->latest[direction].call_ns &&
-           learned->wondered[direction] < WR_WONDERS && runs >= WR_SMALL_RUNS &&
-           bytes / runs <= WR_SMALL_RUN;
+    l->quiet = told || l->wonders ? 0 : l->quiet + 1;
+    l->wondered = told && !l->wonders ? 0 : l->wondered + l->wonders;
+    l->wonders = 0;
+}
+
+bool wr_prices_wonder(const wr_learned *learned, int64_t runs, int64_t bytes)
+{
+    return learned->quiet >= INT64_C(1) << wr_min(learned->wondered, MOST_QUIET) &&
+           runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
 }
 
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
-                     int64_t at_once)
+                     int64_t at_once, int moved)
 {
     for (int d = 0; d < 2; d++)
-        learn(learned, (enum wr_direction)d, &known[d], took->of[d], at_once);
+        learn(learned, (enum wr_direction)d, &known[d], took->of[d], at_once, d == moved);
+    if (moved == WR_WRITE)
+        wonder(learned, took->of[WR_WRITE][WR_TIMED_RUNS].amount);
 }

@@ -55,20 +55,25 @@ typedef struct wr_learned {
     struct wr_learned_price {
         int64_t call_ns, mib_ns;
     } price[2], latest[2]; /* by direction; 0: as it was before; latest: by the call that told */
-    int64_t silent[2];   /* calls since then that moved something and told nothing of small runs */
-    int64_t wondered[2]; /* how many of those were to tell */
-    int64_t saved;       /* what write-behind would have saved, nanoseconds, */
-    int64_t keeps;       /* and 1: aggregators may keep something by it */
+    int64_t silent[2]; /* calls since then that moved something and told nothing of small runs */
+    int64_t quiet;     /* of these that wrote, since one was to tell; */
+    int64_t wondered;  /* how many were, since one told without being asked; */
+    int64_t wonders;   /* 1: this one is */
+    int64_t saved;     /* what write-behind would have saved, nanoseconds, */
+    int64_t lo, hi;    /* what the latest call that wrote lay in, */
+    int64_t keeps;     /* and 1: aggregators may keep something by it */
 } wr_learned;
 
-/* Whether nothing is known yet of small runs, because the call before went another way: now and
- * then WR_WONDERS calls count on their taking less, WR_WONDER_PERCENT, until one finds out. */
-bool wr_prices_wonder(const wr_learned *learned, int direction, int64_t runs, int64_t bytes);
+/* Whether a call that writes is to find out what small runs take, because those before it went
+ * another way: it counts on their taking less, WR_WONDER_PERCENT. One such call is enough for that
+ * at first, then it takes two, four and so on, up to 256. */
+bool wr_prices_wonder(const wr_learned *learned, int64_t runs, int64_t bytes);
 
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
- * if it differs by more than a quarter. `at_once`: how many ranks can work at a time. */
+ * if it differs by more than a quarter. `at_once`: how many ranks can work at a time; `moved`: in
+ * which direction it moved something, -1: it did not. */
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
-                     int64_t at_once);
+                     int64_t at_once, int moved);
 
 /* What the network between two nodes asks for. */
 typedef struct wr_link {
@@ -82,7 +87,7 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 }
 
 /* Of a processor and of ranks. */
-enum { WR_WONDER_PERCENT = 60, WR_WONDERS = 8 };
+enum { WR_WONDER_PERCENT = 35 };
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */

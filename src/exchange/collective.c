@@ -179,7 +179,7 @@ static bool wonders(const wr_call *c)
 {
     const wr_summary *w = &c->in->wanted;
     return c->a->direction == WR_WRITE &&
-           wr_prices_wonder(&c->group->learned, WR_WRITE, w->once_runs, w->once_bytes);
+           wr_prices_wonder(&c->group->learned, w->once_runs, w->once_bytes);
 }
 
 void wr_call_input(const wr_call *c, const wr_joint *all)
@@ -190,9 +190,11 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     wr_group_input(c->group, a->direction, in);
     in->wanted = a->known ? a->known->wanted : all->wanted;
     in->wanted.loose = all->wanted.loose;
+    in->among = in->wanted.lo < learned->hi && learned->lo < in->wanted.hi;
     if (wonders(c))
         in->call_ns = in->call_ns * WR_WONDER_PERCENT / 100;
-    if (!learned->keeps && wr_plan_keeping_saves(in, learned->saved) <= WR_KEEP_NS)
+    if (in->write_behind && !learned->keeps &&
+        wr_plan_keeping_saves(in, learned->saved) <= WR_KEEP_NS)
         in->write_behind = WR_BEHIND_DISABLE;
     in->node_ns = in->nodes > 1 ? all->node_ns : INT64_MAX;
     in->file_size = all->file_size;
@@ -227,9 +229,12 @@ static int plan_node(wr_call *c, const wr_joint *all)
 static void note_plan(const wr_call *c)
 {
     wr_learned *learned = &c->group->learned;
-    learned->wondered[WR_WRITE] += wonders(c);
-    if (c->group->handle.tunables.write_behind.which && c->a->direction == WR_WRITE)
+    learned->wonders = wonders(c);
+    if (c->group->handle.tunables.write_behind.which && c->a->direction == WR_WRITE) {
         learned->saved = wr_plan_keeping_saves(c->in, learned->saved);
+        learned->lo = c->in->wanted.lo;
+        learned->hi = c->in->wanted.hi;
+    }
     learned->keeps = learned->keeps || c->plan->way[0] == WR_WAY_KEPT;
 }
 

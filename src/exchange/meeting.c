@@ -64,10 +64,12 @@ static bool is_paged(const wr_call *c, const wr_summary *own)
 {
     wr_handle *handle = &c->group->handle;
     const wr_tunables *t = &handle->tunables;
+    const wr_storage_facts *facts = &handle->storage->facts;
     const wr_plan_input in = {.direction = (int64_t)c->a->direction,
                               .access = t->access[c->a->direction].which,
-                              .map = handle->unmapped ? 0 : t->map,
+                              .map = handle->unmapped || facts->direct ? 0 : t->map,
                               .frugal = c->a->frugal,
+                              .local = facts->local,
                               .weak = handle->weak};
     if (!own->active)
         return true;
@@ -654,7 +656,8 @@ int wr_call_leave(wr_call *c)
     c->rounds.did->meetings++;
     hear_all(c, &c->group->channel, &all);
     wr_prices_learn(&c->group->learned, handle->price, &all.took,
-                    handle->cores * handle->world->transport->nodes);
+                    handle->cores * handle->world->transport->nodes,
+                    c->in->wanted.active ? (int)c->a->direction : -1);
     c->outcome.stop = all.stop;
     c->outcome.code = all.code;
     if (!all.code)

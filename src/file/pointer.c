@@ -210,7 +210,7 @@ static int make_file(const char *name)
     char own[WR_PATH];
     if (make_name(name, strlen(name) - DIGITS, own))
         return -1;
-    int file = open(own, flags, 0600);
+    int file = wr_open_once(AT_FDCWD, own, flags, 0600);
     if (file < 0)
         return -1;
     const bool held = !hold(file), made = held && !link(own, name);
@@ -220,7 +220,7 @@ static int make_file(const char *name)
         return file;
     close(file);
     if (held && has_no_links(error))
-        return open(name, flags, 0600);
+        return wr_open_once(AT_FDCWD, name, flags, 0600);
     errno = error;
     return -1;
 }
@@ -230,7 +230,7 @@ static int try_open(weir_file *f)
     const char *name = f->pointer.name;
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
     bool made = false;
-    int file = open(name, flags);
+    int file = wr_open_once(AT_FDCWD, name, flags, 0);
     if (file < 0 && errno == ENOENT) {
         file = make_file(name);
         made = file >= 0;

@@ -130,6 +130,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.shared = p->in.nodes == 1;
     p->in.seats = p->in.ranks;
     p->in.weak = t->coherence.which == WR_COHERENCE_WEAK;
+    p->in.local = p->in.nodes == 1 && !p->in.weak;
     p->in.blind = p->in.weak && r->write;
     p->in.owned = p->in.blind && p->in.nodes > 1 && !r->alone;
     if (p->in.owned)
@@ -147,7 +148,8 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     p->in.moving = moving_of(p, t);
     p->in.aside = !r->alone && wr_moving_prefers_aside(&p->in.moving);
     p->in.leased = t->progress.which == WR_PROGRESS_THREAD;
-    if (wr_plan_keeping_saves(&p->in, WR_KEEP_NS) <= WR_KEEP_NS) /* as one of many such calls */
+    p->in.among = true; /* as one of many such calls */
+    if (wr_plan_keeping_saves(&p->in, WR_KEEP_NS) <= WR_KEEP_NS)
         p->in.write_behind = WR_BEHIND_DISABLE;
     price_nodes(p);
 }

@@ -372,9 +372,14 @@ int64_t wr_plan_keeping_saves(const wr_plan_input *in, int64_t before)
     const wr_summary *w = &in->wanted;
     if (in->write_behind == WR_BEHIND_ALWAYS || in->owned)
         return INT64_MAX / 2;
-    const int64_t saved = wr_min(before, WR_KEEP_NS) + times(w->once_runs, in->call_ns) -
-                          mib(w->once_bytes + 1023, WR_KEEP_MIB_NS);
-    return wr_max(0, saved);
+    const int64_t span = w->hi - w->lo, kept = mib(w->once_bytes + 1023, WR_KEEP_MIB_NS);
+    int64_t saved = wr_min(before, WR_KEEP_NS);
+    if (in->among || w->once_bytes >= span / 2) { /* runs join what is kept */
+        const int64_t calls = 2 * wr_div_ceil(span, wr_max(1, in->window));
+        saved += wr_min(times(w->once_runs, in->call_ns),
+                        times(calls, in->call_ns) + mib(span, in->mib_ns + in->read_mib_ns));
+    }
+    return wr_max(0, saved - kept);
 }
 
 /* In atomic mode what does not block goes alone: a lock for all would be held while the programs of

@@ -162,6 +162,7 @@ typedef struct wr_plan_input {
     bool paged;   /* all ranks read small pieces that are in the page cache, by sample */
     bool between; /* in a call of all: what lies between its own is no other rank's */
     bool mixed;   /* ranks of a node lie between those of another */
+    bool among;   /* it writes where the call before it wrote */
     bool ready;   /* all ranks have set memory aside for their part in rounds between parties */
     enum wr_form form;
     wr_held held;         /* what that is besides */

@@ -63,12 +63,10 @@ void wr_say_input(wr_text *t, const wr_plan_input *in)
     const wr_summary *w = &in->wanted;
     wr_say(t, "input %016llx\n", (unsigned long long)wr_plan_input_hash(in));
     say_where(t, in);
-    wr_say(t, "  wanted: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)%s\n",
+    wr_say(t, "  wanted: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)%s%s\n",
            (long long)w->bytes, (long long)w->runs, (long long)w->active, (long long)w->lo,
-           (long long)w->hi,
-           in->paged                ? ", all in the page cache"
-           : w->apart && !in->alone ? ", ranks apart"
-                                    : "");
+           (long long)w->hi, in->paged ? ", all in the page cache" : "",
+           w->apart && !in->alone ? ", ranks apart" : "");
     if (!in->alone) {
         wr_say(t, "  counted once: about %lld bytes in %lld runs\n", (long long)w->once_bytes,
                (long long)w->once_runs);

@@ -80,7 +80,7 @@ bool wr_plan_must_look(const wr_plan_input *in)
 bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
 {
     if (!in->map || in->direction != WR_READ || in->access != WR_ACCESS_AUTO || in->frugal ||
-        in->weak || !own->runs || own->bytes / own->runs > WR_MAPPED_RUN)
+        in->weak || !in->local || !own->runs || own->bytes / own->runs > WR_MAPPED_RUN)
         return false;
     return own->runs >= WR_LOOK_RUNS || (in->whole && own->bytes >= WR_LOOK_BYTES);
 }

@@ -43,7 +43,7 @@ static int fail(const wr_folder *in, const char *name, int error, const char *wh
     return code;
 }
 
-static int open_once(int folder, const char *name, int flags, mode_t mode)
+int wr_open_once(int folder, const char *name, int flags, mode_t mode)
 {
     int fd;
     do
@@ -54,10 +54,10 @@ static int open_once(int folder, const char *name, int flags, mode_t mode)
 
 int wr_open_at(int folder, const char *name, int flags, mode_t mode)
 {
-    int fd = open_once(folder, name, flags, mode);
+    int fd = wr_open_once(folder, name, flags, mode);
     const int error = errno;
     if (fd < 0 && (error == ENOENT || error == ESTALE) && wr_system_list(folder, name))
-        return open_once(folder, name, flags, mode); /* another host has made it meanwhile */
+        return wr_open_once(folder, name, flags, mode); /* another host has made it meanwhile */
     errno = error;
     return fd;
 }

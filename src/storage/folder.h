@@ -22,6 +22,9 @@ extern const wr_folder wr_folder_here;
 
 /* openat, again where it was interrupted: network file systems. The thread sanitizer follows the
  * descriptors of open, not those of openat, so that is used where it will do. */
+int wr_open_once(int folder, const char *name, int flags, mode_t mode);
+
+/* The same; what is not there is looked for again where another host may have made it meanwhile. */
 int wr_open_at(int folder, const char *name, int flags, mode_t mode);
 
 /* The folder `path` in `in`, by links too. Where it cannot be read its entries can still be

@@ -284,11 +284,16 @@ int wr_range_fail_late(wr_storage *s, enum wr_lock_kind kind, int64_t lo, int64_
     return WEIR_EIO;
 }
 
-/* No such call, none for this file system, none by open file: before Linux 3.15 and elsewhere. */
+bool wr_range_is_unsupported(int errnum)
+{
+    return errnum == ENOSYS || errnum == EOPNOTSUPP || errnum == ENOLCK;
+}
+
+/* Nor by open file: before Linux 3.15 and elsewhere. */
 static bool has_no_locks(int code)
 {
     int error = code < 0 ? weir_error_last()->errnum : 0;
-    return error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == ENOLCK;
+    return error == EINVAL || wr_range_is_unsupported(error);
 }
 
 bool wr_range_probe(wr_storage *s)

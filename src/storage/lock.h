@@ -69,6 +69,9 @@ void wr_range_set_wait(wr_storage *s, int64_t lock_wait);
 /* Whether the file can be locked between processes. */
 bool wr_range_probe(wr_storage *s);
 
+/* Whether it says that there are no locks: no such call, none for this file system, none left. */
+bool wr_range_is_unsupported(int errnum);
+
 /* From now on only the threads that share the storage are kept apart. */
 void wr_range_go_without(wr_storage *s);
 

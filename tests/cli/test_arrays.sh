@@ -118,9 +118,9 @@ cases_of_info() {
         grep -q "$line" info || fail "no $line in: $(cat info)"
     done
     run info --json f.npy g swapped.npy >info.json
-    claim "objects('info.json')[0] == dict(path='f.npy', kind='file', shape=[6, 7, 8], dtype='i4', \
+    claim "objects('info.json')[0] == dict(path='f.npy', kind='file', format='npy', shape=[6, 7, 8], dtype='i4', \
 order='F', bytes=1344, swapped=False, grid=None, block=None, members=0)"
-    claim "objects('info.json')[1] == dict(path='g', kind='set', shape=[6, 7, 8], dtype='i4', \
+    claim "objects('info.json')[1] == dict(path='g', kind='set', format='set', shape=[6, 7, 8], dtype='i4', \
 order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6)"
     claim "len(objects('info.json')) == 3 and objects('info.json')[2]['swapped']"
 }

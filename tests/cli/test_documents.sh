@@ -68,7 +68,7 @@ check() {
 }
 
 for document in README.md docs/plan.md docs/covers.md docs/agreement.md docs/overlap.md docs/mpi-io.md docs/mpi-io-differences.md \
-    docs/arrays.md docs/operators.md docs/realms.md; do
+    docs/arrays.md docs/formats.md docs/operators.md docs/realms.md; do
     check $document
 done
 # Global Arrays may not be there; with MPICH they need what docs/dra.md says.

@@ -20,6 +20,7 @@ static wr_plan_input input_of(enum wr_direction direction, int64_t pieces, int64
     weir_pattern_free(p);
     in.alone = 1;
     in.leased = 1;
+    in.local = true;
     return in;
 }
 
@@ -54,6 +55,8 @@ static void test_reading(void)
     expect(&in, "way: list|locks: nothing|moved by: the caller");
     in.whole = 1;
     expect(&in, "way: mapped, or else list|locks: nothing|moved by: the caller");
+    in.local = false; /* others may change it unseen */
+    expect(&in, "way: list|locks: nothing|moved by: the caller");
     in = input_of(WR_READ, 1000, 64);
     expect(&in, "way: mapped, or else sieve|locks: nothing|"
                 "in flight: 1 windows of at most 4194304 bytes|moved by: the caller");
@@ -254,6 +257,12 @@ static void test_keeping(void)
     CHECK(wr_plan_keeping_saves(&in, 0) <= WR_KEEP_NS);
     in.wanted.once_runs = 100;
     in.wanted.once_bytes = 100 * 100;
+    in.wanted.lo = 0;
+    in.wanted.hi = 4 << 20;
+    in.mib_ns = in.read_mib_ns = 200000;
+    in.among = false; /* far apart, at new places: kept or not, there is a call for each run */
+    CHECK_EQUAL(wr_plan_keeping_saves(&in, 0), 0);
+    in.among = true;
     for (; saved <= WR_KEEP_NS && calls < 100; calls++)
         saved = wr_plan_keeping_saves(&in, saved);
     CHECK(calls > 4 && calls < 10);
@@ -261,6 +270,8 @@ static void test_keeping(void)
     CHECK(wr_plan_keeping_saves(&in, saved) < WR_KEEP_NS);
     in.call_ns = 150000;
     CHECK(wr_plan_keeping_saves(&in, 0) > WR_KEEP_NS);
+    in.wanted.hi = 400000; /* which is read and written in one piece, if it is not kept */
+    CHECK(wr_plan_keeping_saves(&in, 0) < WR_KEEP_NS);
     in.call_ns = 0;
     in.write_behind = WR_BEHIND_ALWAYS;
     CHECK(wr_plan_keeping_saves(&in, 0) > WR_KEEP_NS);

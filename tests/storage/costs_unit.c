@@ -209,7 +209,7 @@ static void call_took(wr_learned *l, enum wr_direction d, int64_t small_ns, int6
             one.of[d][WR_TIMED_BYTES] = (wr_timing){large_ns, 1, (10 << 20) / ranks, 0, 0};
         wr_timings_add(&took, &one);
     }
-    wr_prices_learn(l, known, &took, CORES);
+    wr_prices_learn(l, known, &took, CORES, (int)d);
 }
 
 /* One after the other: as long as from the first start to the last end, half of it for reads and
