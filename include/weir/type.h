@@ -1,5 +1,5 @@
-/* What elements of an array are, the types of NumPy that have a fixed size and mean a number; and in
- * which formats there are arrays. */
+/* What elements of an array are, the types of NumPy that have a fixed size and mean a number; and
+ * which formats of arrays there are. */
 #ifndef WEIR_TYPE_H
 #define WEIR_TYPE_H
 

@@ -14,10 +14,10 @@ struct weir_array {
     _Atomic int users;        /* its owner, and accesses that are not over: the last one frees it */
     weir_file *file;
     weir_array_info info;
-    wr_body body;     /* of the whole array; its offset is that of one file's data */
-    wr_set set;       /* if info.members */
-    int64_t *start;   /* where in `file` a member's data begin; one more entry: where all end */
-    wr_folder inside; /* of a set: its folder */
+    wr_body body;         /* of the whole array; its offset is that of one file's data */
+    wr_set set;           /* if info.members */
+    int64_t *start;       /* where in `file` a member's data begin; one more entry: where all end */
+    wr_folder inside;     /* of a set: its folder */
     char *path;           /* its name */
     char *at;             /* the file or folder that is in it */
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */

@@ -18,8 +18,7 @@ typedef struct wr_array_name {
     wr_description raw; /* of RAW */
 } wr_array_name;
 
-/* WEIR_EINVAL for a name that begins with raw: and does not go on so, WEIR_ERANGE for too long ones.
- */
+/* WEIR_EINVAL for what begins with raw: and does not go on so, WEIR_ERANGE for a long name. */
 int wr_array_name_parse(const char *text, wr_array_name *out);
 
 /* What the file at `path` holds of the array of that name; it must be there as a whole. Errors name

@@ -1,6 +1,6 @@
-/* Headers of classic NetCDF files, CDF-1, CDF-2 and CDF-5: where the data of one variable are. These
- * have the bytes of a big machine. Variables over the record dimension, which is their first, take
- * turns: a record of each, and again. */
+/* Headers of classic NetCDF files, CDF-1, CDF-2 and CDF-5: where data of one variable are, which
+ * are big-endian. Variables over the record dimension, their first one, take turns: a record of
+ * each, and again. */
 #ifndef WR_FORMAT_NETCDF_H
 #define WR_FORMAT_NETCDF_H
 
@@ -30,8 +30,8 @@ int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_description
 /* How many variables the file has; -1 if its header does not tell. */
 int64_t wr_netcdf_variables(const wr_netcdf_head *head);
 
-/* A header of a file whose only variable `d` is, over dimensions of its own; of CDF-2 where that can
- * hold it, otherwise of CDF-5. WEIR_EUNSUPPORTED for what NetCDF does not have: bool, f2, complex
+/* A header of a file whose only variable `d` is, over dimensions of its own; of CDF-2 where it can
+ * hold that, otherwise of CDF-5. WEIR_EUNSUPPORTED for what NetCDF does not have: bool, f2, complex
  * numbers, storage by columns, no indices in another dimension than the first; WEIR_EINVAL for what
  * is no name. */
 int wr_netcdf_build(const wr_description *d, const char *name, char header[WR_NETCDF_WRITTEN]);
