@@ -5,9 +5,11 @@
 #include "base/tunables.h"
 
 enum {
-    FORGET = 256,   /* silent calls: then what small runs take may have changed */
-    MOST_QUIET = 8, /* powers of two: no more calls than that between two that find out */
-    REACH = 1000    /* by what factor what was timed may differ from what was known */
+    FORGET = 256, /* silent calls: then what small runs take may have changed */
+    EARLY = 8,    /* of these may find out what nobody knows */
+    QUIET = 16,   /* of these before one doubts what is known; twice as many each time, */
+    DOUBLED = 4,  /* so often */
+    REACH = 1000  /* by what factor what was timed may differ from what was known */
 };
 
 /* Of a page cache by measurement of ext4; of what is past it, or behind a network, by order of
@@ -94,17 +96,21 @@ static void learn(wr_learned *l, enum wr_direction d, const wr_price *known,
         l->price[d].call_ns = l->latest[d].call_ns = l->silent[d] = 0;
 }
 
-static void wonder(wr_learned *l, bool told)
+static void count_quiet(wr_learned *l, bool told)
 {
-    l->quiet = told || l->wonders ? 0 : l->quiet + 1;
-    l->wondered = told && !l->wonders ? 0 : l->wondered + l->wonders;
-    l->wonders = 0;
+    l->quiet = told || l->doubts ? 0 : l->quiet + 1;
+    l->doubted = told && !l->doubts ? 0 : l->doubted + l->doubts;
+    l->doubts = 0;
 }
 
-bool wr_prices_wonder(const wr_learned *learned, int64_t runs, int64_t bytes)
+int64_t wr_prices_trust(const wr_learned *learned, int64_t runs, int64_t bytes)
 {
-    return learned->quiet >= INT64_C(1) << wr_min(learned->wondered, MOST_QUIET) &&
-           runs >= WR_SMALL_RUNS && bytes / runs <= WR_SMALL_RUN;
+    if (runs < WR_SMALL_RUNS || bytes / runs > WR_SMALL_RUN)
+        return WR_TRUSTED;
+    if (learned->quiet >= QUIET << wr_min(learned->doubted, DOUBLED))
+        return WR_DOUBTED;
+    const bool unknown = !learned->latest[WR_WRITE].call_ns;
+    return unknown && learned->quiet && learned->quiet <= EARLY ? WR_GUESSED : WR_TRUSTED;
 }
 
 void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timings *took,
@@ -113,5 +119,5 @@ void wr_prices_learn(wr_learned *learned, const wr_price known[2], const wr_timi
     for (int d = 0; d < 2; d++)
         learn(learned, (enum wr_direction)d, &known[d], took->of[d], at_once, d == moved);
     if (moved == WR_WRITE)
-        wonder(learned, took->of[WR_WRITE][WR_TIMED_RUNS].amount);
+        count_quiet(learned, took->of[WR_WRITE][WR_TIMED_RUNS].amount);
 }

@@ -56,18 +56,19 @@ typedef struct wr_learned {
         int64_t call_ns, mib_ns;
     } price[2], latest[2]; /* by direction; 0: as it was before; latest: by the call that told */
     int64_t silent[2]; /* calls since then that moved something and told nothing of small runs */
-    int64_t quiet;     /* of these that wrote, since one was to tell; */
-    int64_t wondered;  /* how many were, since one told without being asked; */
-    int64_t wonders;   /* 1: this one is */
+    int64_t quiet;     /* of these that wrote, since one doubted what is known; */
+    int64_t doubted;   /* how many have, since one told without that; */
+    int64_t doubts;    /* 1: this one does */
     int64_t saved;     /* what write-behind would have saved, nanoseconds, */
     int64_t lo, hi;    /* what the latest call that wrote lay in, */
     int64_t keeps;     /* and 1: aggregators may keep something by it */
 } wr_learned;
 
-/* Whether a call that writes is to find out what small runs take, because those before it went
- * another way: it counts on their taking less, WR_WONDER_PERCENT. One such call is enough for that
- * at first, then it takes two, four and so on, up to 256. */
-bool wr_prices_wonder(const wr_learned *learned, int64_t runs, int64_t bytes);
+/* A way that is never taken is never timed: how many hundredths of a small run's price a call that
+ * writes counts on. Where nothing is known the 8 after the first that told nothing count on less;
+ * later, or where something is, one does after 16 of them, the next after 32 and so on, up to 256.
+ */
+int64_t wr_prices_trust(const wr_learned *learned, int64_t runs, int64_t bytes);
 
 /* After a call that took so long, with `known` prices: what two calls in a row say, or less, counts
  * if it differs by more than a quarter. `at_once`: how many ranks can work at a time; `moved`: in
@@ -87,7 +88,7 @@ static inline int64_t wr_link_mib_ns(int64_t mb_per_s)
 }
 
 /* Of a processor and of ranks. */
-enum { WR_WONDER_PERCENT = 35 };
+enum { WR_TRUSTED = 100, WR_GUESSED = 60, WR_DOUBTED = 35 };
 enum {
     WR_COPY_MIB_NS = 90000,    /* copying a MiB of a window, which the processor's cache may hold */
     WR_MEMORY_MIB_NS = 150000, /* moving a MiB that no cache of the processor holds */

@@ -175,11 +175,13 @@ static int balance(const wr_call *c, int64_t cut[WR_CUTS])
     return 0;
 }
 
-static bool wonders(const wr_call *c)
+/* In hundredths. */
+static int64_t trust(const wr_call *c)
 {
     const wr_summary *w = &c->in->wanted;
-    return c->a->direction == WR_WRITE &&
-           wr_prices_wonder(&c->group->learned, w->once_runs, w->once_bytes);
+    return c->a->direction == WR_READ
+               ? WR_TRUSTED
+               : wr_prices_trust(&c->group->learned, w->once_runs, w->once_bytes);
 }
 
 void wr_call_input(const wr_call *c, const wr_joint *all)
@@ -191,8 +193,7 @@ void wr_call_input(const wr_call *c, const wr_joint *all)
     in->wanted = a->known ? a->known->wanted : all->wanted;
     in->wanted.loose = all->wanted.loose;
     in->among = in->wanted.lo < learned->hi && learned->lo < in->wanted.hi;
-    if (wonders(c))
-        in->call_ns = in->call_ns * WR_WONDER_PERCENT / 100;
+    in->call_ns = in->call_ns * trust(c) / WR_TRUSTED;
     if (in->write_behind && !learned->keeps &&
         wr_plan_keeping_saves(in, learned->saved) <= WR_KEEP_NS)
         in->write_behind = WR_BEHIND_DISABLE;
@@ -229,7 +230,7 @@ static int plan_node(wr_call *c, const wr_joint *all)
 static void note_plan(const wr_call *c)
 {
     wr_learned *learned = &c->group->learned;
-    learned->wonders = wonders(c);
+    learned->doubts = trust(c) == WR_DOUBTED;
     if (c->group->handle.tunables.write_behind.which && c->a->direction == WR_WRITE) {
         learned->saved = wr_plan_keeping_saves(c->in, learned->saved);
         learned->lo = c->in->wanted.lo;
