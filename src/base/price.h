@@ -55,13 +55,13 @@ typedef struct wr_learned {
     struct wr_learned_price {
         int64_t call_ns, mib_ns;
     } price[2], latest[2]; /* by direction; 0: as it was before; latest: by the call that told */
-    int64_t silent[2]; /* calls since then that moved something and told nothing of small runs */
-    int64_t quiet;     /* of these that wrote, since one doubted what is known; */
-    int64_t doubted;   /* how many have, since one told without that; */
-    int64_t doubts;    /* 1: this one does */
-    int64_t saved;     /* what write-behind would have saved, nanoseconds, */
-    int64_t lo, hi;    /* what the latest call that wrote lay in, */
-    int64_t keeps;     /* and 1: aggregators may keep something by it */
+    int silent[2];  /* calls since then that moved something and told nothing of small runs */
+    int quiet;      /* of these that wrote, since one doubted what is known; */
+    int doubted;    /* how many have, since one told without that; */
+    bool doubts;    /* this one does */
+    bool keeps;     /* aggregators may keep something by write-behind; */
+    int64_t saved;  /* what that would have saved, nanoseconds, */
+    int64_t lo, hi; /* and what the latest call that wrote lay in */
 } wr_learned;
 
 /* A way that is never taken is never timed: how many hundredths of a small run's price a call that
