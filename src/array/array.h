@@ -19,7 +19,7 @@ struct weir_array {
     int64_t *start;       /* where in `file` a member's data begin; one more entry: where all end */
     wr_folder inside;     /* of a set: its folder */
     char *path;           /* its name */
-    char *at;             /* the file or folder that is in it */
+    char *at;             /* the file or folder it is in */
     char *made;           /* what a new array is called until it is closed; NULL: it is not new */
     wr_site *site;        /* of a new one, at rank 0: where it is; otherwise NULL */
     bool *made_disk;      /* and of a set: which of its disks were not there; otherwise NULL */

@@ -1,7 +1,6 @@
 /* Names are taken apart from their end, because paths may have colons. */
 #include "array/array_name.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "array/array_names.h"
@@ -179,18 +178,22 @@ static int look_raw(const wr_array_name *n, const char *path, wr_description *ou
     return code;
 }
 
+/* A .npy file is what most are, so that is tried before anything else. */
 int wr_array_name_look(const wr_array_name *n, const char *path, wr_description *out)
 {
     char start[WR_NETCDF_START];
     int64_t got = 0, size;
-    int code;
     if (n->kind == WR_NAME_RAW)
         return wr_blame(look_raw(n, path, out), path);
+    int code = n->kind == WR_NAME_PATH ? wr_npy_look(path, out) : WEIR_EFORMAT;
+    if (code != WEIR_EFORMAT)
+        return code;
+    const weir_error no_npy = *weir_error_last();
     code = wr_path_head(path, sizeof start, start, &got, &size);
     if (!code && wr_netcdf_begins(start, got))
         code = look_netcdf(path, n->inner, out);
     else if (!code && n->kind == WR_NAME_PATH)
-        return wr_npy_look(path, out);
+        code = wr_error_raise(&no_npy);
     else if (!code)
         code = wr_fail(WEIR_EFORMAT, "PATH:/NAME is for classic NetCDF files, and this is none");
     return wr_blame(code, path);
@@ -201,7 +204,7 @@ int wr_array_name_look(const wr_array_name *n, const char *path, wr_description 
 static bool is_same(const wr_description *a, const wr_description *b)
 {
     return a->type == b->type && a->dimensions == b->dimensions && a->columns == b->columns &&
-           !memcmp(a->shape, b->shape, sizeof a->shape);
+           !memcmp(a->shape, b->shape, (size_t)a->dimensions * sizeof *a->shape);
 }
 
 int wr_array_name_describe(const wr_array_name *n, wr_description *d)

@@ -112,6 +112,9 @@ def check_refusals(folder):
     refused("were named", "info", f"raw:{path}:f8:1000")
     refused("raw:PATH:TYPE:SHAPE", "info", f"raw:{path}:f8")
     refused("another type", "create", f"raw:{folder / 'n.bin'}:f4:3", "--shape", "3")
+    weir("create", f"raw:{folder / 'n.bin'}:i2:():6", "--shape", "()", "--dtype", "i2", "--fill", "7")
+    assert np.fromfile(folder / "n.bin", "i2").tolist() == [0, 0, 0, 7]
+    (folder / "n.bin").unlink()
     path.write_bytes(path.read_bytes()[:-16])
     refused("cut short", "info", f"{path}:/a")
     assert sorted(p.name for p in folder.iterdir()) == ["r.nc"], list(folder.iterdir())
