@@ -52,7 +52,8 @@ static void make_input(const wr_handle *handle, const wr_access_request *a, cons
 {
     const wr_summary *w = &in->wanted;
     wr_summary_set(&in->wanted, a->file, a->begin, a->end);
-    if (w->hi - w->lo == w->bytes && !a->whole && !a->column && !wr_handle_tells(handle))
+    if (w->hi - w->lo == w->bytes && !a->whole && !a->column && !wr_handle_tells(handle) &&
+        !handle->storage->facts.granule[a->direction])
         wr_plan_input_plain(in, a->direction);
     else
         wr_plan_input_tune_alone(in, a->direction, &handle->tunables, handle->price);

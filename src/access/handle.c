@@ -56,6 +56,14 @@ void wr_handle_input(const wr_handle *handle, wr_plan_input *in)
     if (handle->atomic)
         in->write_behind = WR_BEHIND_DISABLE;
     in->blind = in->direction == WR_WRITE && !wr_handle_may_modify(handle);
+    const wr_storage_facts *facts = &handle->storage->facts;
+    in->granule = facts->granule[in->direction];
+    in->coarse = wr_max(facts->granule[0], facts->granule[1]);
+    in->batch = facts->batch;
+    if (in->granule) { /* there are no bytes of a file to be seen */
+        in->map = 0;
+        in->direct = WR_SWITCH_NEVER;
+    }
     in->weak = handle->weak;
     in->carries = handle->carries;
     in->local = handle->local;

@@ -71,7 +71,10 @@ void wr_group_input(const wr_group *group, enum wr_direction direction, wr_plan_
         in->aggregators = group->owners;
         in->seats = group->owners > group->seats ? in->ranks : group->seats;
     }
-    in->custom = group->custom.count;
+    if (in->granule && in->realms != WR_REALMS_STATIC && in->realms != WR_REALMS_CYCLIC &&
+        in->realms != WR_REALMS_PERSISTENT)
+        in->realms = WR_REALMS_EVEN;
+    in->custom = in->granule ? 0 : group->custom.count;
     in->realms = in->custom ? WR_REALMS_CUSTOM : in->realms;
     in->custom_hash = group->custom_hash;
     in->given = in->custom ? &group->custom : NULL;

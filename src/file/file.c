@@ -93,6 +93,8 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
                                   .trace = w->trace,
                                   .members = how->members,
                                   .folder = how->folder,
+                                  .ops = how->ops,
+                                  .given = how->given,
                                   .patient = f->one_name && is_elsewhere(w->transport)};
     int flags = flags_of(mode);
     f->group.handle.can_read = true;
@@ -300,8 +302,8 @@ static int open_in_turn(weir_file *f, const wr_opening *how)
     int code = wr_channel_broadcast(&p->channel, &a, sizeof a);
     if (!code && a.code)
         return wr_error_raise(&a.error);
-    f->follows =
-        f->one_name && !how->members && a.tunables.independent.which != WR_INDEPENDENT_ENABLE;
+    f->follows = f->one_name && !how->members && !how->ops &&
+                 a.tunables.independent.which != WR_INDEPENDENT_ENABLE;
     if (!code && t->rank) {
         settle(p, &a);
         code = open_likewise(f, how, &a.mark);

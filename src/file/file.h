@@ -23,7 +23,9 @@ typedef struct wr_opening {
     int code;          /* != 0: this rank cannot take part, so none does */
     bool at_once;      /* write_behind is not obeyed */
     const wr_members *members; /* NULL: path is one file; otherwise it is only their name */
-    const char *folder;        /* of members, as wr_storage_options has it */
+    const char *folder;        /* of members, as wr_storage_options has it, and so are these: */
+    const wr_storage_ops *ops;
+    const void *given;
 } wr_opening;
 
 /* [collective] The world is borrowed until close. */

@@ -96,8 +96,10 @@ int wr_windows_cell(wr_windows *w, wr_window *out)
 {
     *out = (wr_window){.fixed = true};
     int code = find_start(w, &out->lo);
-    if (code == 1)
+    if (code == 1) {
+        out->lo = wr_plan_down(w->in, out->lo);
         w->at = out->hi = cell_end(w, out->lo);
+    }
     return code;
 }
 
@@ -110,7 +112,7 @@ int wr_windows_prepare(wr_windows *w)
 
 static int cover_by_sieve(wr_windows *w, wr_window *out)
 {
-    int64_t end = last_wanted(w, out->lo, out->hi);
+    int64_t end = wr_plan_up(w->in, last_wanted(w, out->lo, out->hi));
     int code = wr_pattern_clip(w->realm, out->lo, end, &out->cover);
     out->holes = out->overlap = true;
     if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES) {
@@ -125,42 +127,70 @@ static int cover_by_sieve(wr_windows *w, wr_window *out)
     return code;
 }
 
+/* The granules that are wanted. */
+static int cover_granules(wr_windows *w, wr_window *out)
+{
+    out->method = "list";
+    out->reason = "whole tiles";
+    int code = wr_union_granules(w, out);
+    if (code == 1) {
+        out->method = "sieve";
+        out->reason = "too many tiles to list";
+    }
+    return code;
+}
+
+/* What is wanted of a window, exactly or, across small gaps, more; 1: too many runs. A window that
+ * must be exact becomes smaller then. */
+static int cover_by_list(wr_windows *w, wr_window *out)
+{
+    const int64_t end = out->hi;
+    int code = 0;
+    if (!out->fixed)
+        code = wr_list_end(w, out->lo, realm_end(w, out->lo, INT64_MAX / 2), &out->hi);
+    if (!code)
+        code = wr_union_list(w, wr_method_gap(w), out);
+    while (code == 1 && wr_plan_is_exact(w->in) && out->hi - out->lo > 1) {
+        if (out->fixed)
+            return wr_fail(WEIR_EUNSUPPORTED, "too many pieces in %lld bytes between nodes",
+                           (long long)w->plan->cell);
+        out->hi = out->lo + (out->hi - out->lo) / 2;
+        code = wr_union_list(w, 0, out);
+    }
+    if (code == 1) {
+        out->hi = end;
+        out->method = "sieve";
+        out->reason = "too many runs to list";
+    }
+    return code;
+}
+
 static int make_next(wr_windows *w, wr_window *out)
 {
     *out = (wr_window){0};
     int code = find_start(w, &out->lo);
     if (code != 1)
         return code;
+    out->lo = wr_plan_down(w->in, out->lo);
     out->fixed = w->plan->cell;
     out->hi = out->fixed ? cell_end(w, out->lo) : realm_end(w, out->lo, w->plan->window);
-    const int64_t end = out->hi;
     code = wr_want_queue_reach(&w->queue, out->lo, out->hi, INT64_MAX);
     if (code)
         return code;
+    if (w->in->granule) {
+        code = cover_granules(w, out);
+        if (code == 1)
+            code = cover_by_sieve(w, out);
+        return code ? code : 1;
+    }
     const wr_method *method = wr_method_of(w->in);
     out->reason = method->why;
     code = method->choose ? method->choose(w, out->lo, out->hi, &out->reason) : method->sieve;
     out->method = code == 1 ? "sieve" : "list";
     if (wr_plan_is_exact(w->in))
         out->reason = w->in->write_behind ? "written behind" : "holes cannot be written back";
-    if (code == 0) {
-        if (!out->fixed)
-            code = wr_list_end(w, out->lo, realm_end(w, out->lo, INT64_MAX / 2), &out->hi);
-        if (!code)
-            code = wr_union_list(w, wr_method_gap(w), out);
-        while (code == 1 && wr_plan_is_exact(w->in) && out->hi - out->lo > 1) {
-            if (out->fixed)
-                return wr_fail(WEIR_EUNSUPPORTED, "too many pieces in %lld bytes between nodes",
-                               (long long)w->plan->cell);
-            out->hi = out->lo + (out->hi - out->lo) / 2;
-            code = wr_union_list(w, 0, out);
-        }
-        if (code == 1) { /* more runs than can be listed */
-            out->hi = end;
-            out->method = "sieve";
-            out->reason = "too many runs to list";
-        }
-    }
+    if (code == 0)
+        code = cover_by_list(w, out);
     if (code == 1)
         code = cover_by_sieve(w, out);
     return code ? code : 1;
@@ -192,7 +222,7 @@ int wr_windows_list(wr_windows *w, wr_window *window)
                        .fixed = true,
                        .method = "list",
                        .reason = "no lock in time"};
-    int code = wr_union_list(w, 0, &exact);
+    int code = w->in->granule ? 1 : wr_union_list(w, 0, &exact);
     if (code)
         return code;
     wr_window_release(window);

@@ -16,7 +16,7 @@ void wr_plan_input_plain(wr_plan_input *in, enum wr_direction direction)
     const size_t rest = offsetof(wr_plan_input, alone);
     memset((char *)in + rest, 0, sizeof *in - rest);
     in->direction = direction;
-    in->write_behind = 0;
+    in->write_behind = in->granule = in->batch = 0;
 }
 
 void wr_plan_input_tune_alone(wr_plan_input *in, enum wr_direction direction, const wr_tunables *t,
@@ -163,6 +163,12 @@ static int64_t price_pages(const wr_plan_input *in)
            workers(in, w->active);
 }
 
+/* Bytes that so many runs take where each touches whole granules, which others may lie in. */
+static int64_t in_granules(const wr_plan_input *in, int64_t bytes, int64_t runs, int64_t span)
+{
+    return in->granule ? wr_max(bytes, wr_min(span, times(runs, in->granule))) : bytes;
+}
+
 /* Every rank moves its own. Before it writes it reads only where no other writes between its own,
  * which is told in *between if that is cheaper. What several ranks want comes from a cache all but
  * once. Small pieces that are in the page cache are copied from its pages. */
@@ -173,7 +179,7 @@ static int64_t price_alone(const wr_plan_input *in, bool *between)
     *between = false;
     if (in->paged)
         return price_pages(in);
-    load loads[KINDS] = {[LIST] = {w->runs, w->once_bytes}};
+    load loads[KINDS] = {[LIST] = {w->runs, in_granules(in, w->once_bytes, w->runs, w->spans)}};
     int64_t at_once = workers(in, w->active);
     const int64_t exact = write ? cheapest(in, loads, at_once, 1) : INT64_MAX;
     if (!write)
@@ -204,7 +210,7 @@ static int64_t buffered_window(const wr_plan_input *in)
 {
     bool large;
     const int64_t window = window_of(in, &large);
-    return wr_max(1, large ? window : wr_min(window, in->buffer / 2));
+    return wr_plan_granules(in, wr_max(1, large ? window : wr_min(window, in->buffer / 2)));
 }
 
 /* What aggregators do with the file, who move everything once, while as many do so on other nodes.
@@ -215,7 +221,8 @@ static int64_t price_file(const wr_plan_input *in, int64_t aggregators, int64_t 
     int64_t span = w->hi - w->lo;
     bool large;
     load loads[KINDS] = {
-        [LIST] = {w->once_runs, w->once_bytes}, [SIEVE] = {span / window_of(in, &large) + 1, span}};
+        [LIST] = {w->once_runs, in_granules(in, w->once_bytes, w->once_runs, span)},
+        [SIEVE] = {span / window_of(in, &large) + 1, span}};
     if (w->stride > 0)
         loads[STEPS] = in_steps(w, wr_summary_steps(w), wr_summary_step(w));
     return cheapest(in, loads, workers(in, aggregators), nodes);
@@ -274,7 +281,7 @@ static int64_t choose_cell(const wr_plan_input *in, const wr_plan *plan)
         plan->exchange == WR_EXCHANGE_SHM || (plan->exchange != WR_EXCHANGE_P2P && in->nodes == 1);
     if (one || plan->exchange == WR_EXCHANGE_ALLTOALL)
         return 0;
-    int64_t cell = wr_min(plan->window, WR_CELL_BYTES), runs;
+    int64_t cell = wr_plan_granules(in, wr_min(plan->window, WR_CELL_BYTES)), runs;
     if (!wr_plan_is_exact(in) || w->most_runs <= WR_PIECES / 4)
         return cell;
     if (w->stride <= 0 || !wr_mul(w->step_runs, w->active, &runs) || runs > WR_PIECES / 4)
@@ -343,8 +350,9 @@ static bool may_go_per_node(const wr_plan_input *in)
     const wr_summary *w = &in->wanted;
     if (in->node_ns == INT64_MAX || !may_part(in))
         return false;
-    return in->direction == WR_READ || !wr_summary_nodes_mix(w) ||
-           (in->local && !wr_summary_nodes_meet(w));
+    if (in->direction == WR_READ)
+        return true;
+    return !in->granule && (!wr_summary_nodes_mix(w) || (in->local && !wr_summary_nodes_meet(w)));
 }
 
 static void narrow(wr_plan_input *in, const wr_summary *node, int64_t node_ranks)
@@ -398,7 +406,8 @@ static enum wr_reason choose(const wr_plan_input *in, const wr_plan *plan)
         return WR_NOTHING_WANTED;
     if (in->write_behind)
         return WR_WRITTEN_BEHIND;
-    const bool together = in->direction == WR_WRITE && !in->wanted.apart;
+    /* what is apart may be in one granule */
+    const bool together = in->direction == WR_WRITE && (!in->wanted.apart || in->granule);
     int64_t price = plan->price_together;
     if (!together)
         price = wr_min(price, plan->price_alone);
@@ -467,8 +476,8 @@ static int64_t count_meetings(const wr_plan_input *in, const wr_plan *plan)
 /* Cuts realms, for aggregators on the seats of the input. */
 static int cut_realms(const wr_plan_input *in, wr_plan *out)
 {
-    out->lo = in->wanted.lo;
-    out->hi = in->wanted.hi;
+    out->lo = wr_plan_down(in, in->wanted.lo);
+    out->hi = wr_plan_up(in, in->wanted.hi);
     out->aggregators = wr_plan_aggregators(in);
     int code = wr_realm_rules[in->realms].cut(in, out);
     out->seats = out->aggregators <= seats_of(in) ? seats_of(in) : in->ranks;

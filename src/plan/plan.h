@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "base/arith.h"
 #include "base/price.h"
 #include "base/tunables.h"
 #include "pattern/pattern.h"
@@ -127,6 +128,9 @@ typedef struct wr_plan_input {
     int64_t unit;        /* realms are cut at multiples of it: a slice of an array, an etype, */
     int64_t origin;      /* counted from here; */
     int64_t align;       /* and at multiples of this: stripes, pages */
+    int64_t granule;     /* the storage moves whole multiples of it: tiles; 0: any bytes; */
+    int64_t coarse;      /* the larger of those that are read and written; */
+    int64_t batch;       /* with so much at once all its threads are busy */
     int64_t dealt;       /* bytes of a block where realms are dealt; 0: not said */
     int64_t base, block; /* of persistent realms; block 0: not fixed yet */
     int64_t disks;       /* that hold the file; 0: it is not striped */
@@ -374,7 +378,24 @@ int64_t wr_plan_keeping_saves(const wr_plan_input *in, int64_t before);
 /* Whether a cover must hold what is wanted and nothing else. */
 static inline bool wr_plan_is_exact(const wr_plan_input *in)
 {
-    return in->blind || in->write_behind;
+    return (in->blind || in->write_behind) && !in->granule;
+}
+
+/* Offsets at the ends of granules. */
+static inline int64_t wr_plan_down(const wr_plan_input *in, int64_t offset)
+{
+    return in->granule ? wr_round_down(offset, in->granule) : offset;
+}
+
+static inline int64_t wr_plan_up(const wr_plan_input *in, int64_t offset)
+{
+    return in->granule ? wr_round_up(offset, in->granule) : offset;
+}
+
+/* So much of a window that it is whole granules, and enough of them. */
+static inline int64_t wr_plan_granules(const wr_plan_input *in, int64_t bytes)
+{
+    return wr_max(in->granule, wr_plan_down(in, wr_max(bytes, wr_min(in->batch, WR_CELL_BYTES))));
 }
 
 /* What it takes to write a MiB back that was just read: in the page cache a copy of what the

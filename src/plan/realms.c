@@ -20,6 +20,8 @@ wr_grain wr_grain_of(const wr_plan_input *in, int64_t realms)
 {
     int64_t align = wr_max(1, in->align), unit = wr_max(1, in->unit), both, all;
     const wr_grain aligned = {0, align};
+    if (in->granule) /* what persists is there for reads and writes */
+        return (wr_grain){0, in->realms == WR_REALMS_PERSISTENT ? in->coarse : in->granule};
     if (in->origin % align || !wr_mul(align / wr_gcd(align, unit), unit, &both) ||
         !wr_mul(both, 4 * realms, &all) || all > in->wanted.hi - in->wanted.lo)
         return aligned;
@@ -68,7 +70,7 @@ static void repeat(wr_plan *out)
 
 static void deal(const wr_plan_input *in, wr_plan *out, int64_t block)
 {
-    out->base = in->origin % wr_max(1, in->align) ? 0 : in->origin;
+    out->base = in->granule || in->origin % wr_max(1, in->align) ? 0 : in->origin;
     out->block = round_up(block, wr_grain_of(in, out->aggregators).size);
     repeat(out);
 }

@@ -74,6 +74,8 @@ void wr_say_input(wr_text *t, const wr_plan_input *in)
                wr_realm_rules[in->realms].name, (long long)in->unit, (long long)in->align,
                (long long)in->window, (long long)in->buffer);
     }
+    if (in->granule)
+        wr_say(t, "  whole tiles of %lld bytes\n", (long long)in->granule);
     if (in->disks && !in->alone)
         wr_say(t, "  striped: %lld disks, %lld bytes at a time\n", (long long)in->disks,
                (long long)in->stripe);

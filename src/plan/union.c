@@ -239,6 +239,47 @@ int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
     return code;
 }
 
+/* Appends the granules that one rank's pieces touch; 1 if they do not fit. */
+static int list_granules(wr_windows *w, const wr_want *want, const wr_window *at, int64_t *used)
+{
+    wr_meet meet;
+    wr_meeting m;
+    wr_piece last = {0, 0};
+    for (start(w, want, at, &meet); wr_meet_next(&meet, &m);)
+        for (int64_t i = 0; i < m.count; i++) {
+            const int64_t lo = m.offset + i * m.stride;
+            if (lo >= last.lo && lo + m.run <= last.hi)
+                continue;
+            if (*used == WR_PIECES)
+                return 1;
+            last = (wr_piece){wr_plan_down(w->in, lo), wr_plan_up(w->in, lo + m.run)};
+            w->pieces[(*used)++] = last;
+        }
+    return 0;
+}
+
+int wr_union_granules(wr_windows *w, wr_window *out)
+{
+    const wr_queued *one;
+    int64_t used = 0;
+    int code = wr_union_room(w) ? 0 : WEIR_ENOMEM;
+    for (int64_t i = 0; !code && (one = wr_want_queue_get(&w->queue, i, out->hi)); i++)
+        code = list_granules(w, &w->wants[one->want], out, &used);
+    if (code)
+        return code;
+    sort_pieces(w->pieces, used, w->pieces + WR_PIECES);
+    code = build(w, join(w->pieces, used, (wr_joining){0}, out), out);
+    if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES) {
+        weir_pattern_free(out->cover);
+        out->cover = NULL;
+        return 1;
+    }
+    out->holes = out->overlap = true;
+    if (!code && w->in->direction == WR_WRITE)
+        code = wr_union_survey(w, out);
+    return code;
+}
+
 int wr_union_count(wr_windows *w, int64_t gap, wr_window *range, int64_t *runs, int64_t *bytes)
 {
     int code = join_all(w, gap, range, runs);

@@ -103,7 +103,7 @@ static enum wr_hold hold_of_list(const wr_plan_input *in, bool first)
 
 static enum wr_hold hold_of_windows(const wr_plan_input *in)
 {
-    if (in->direction == WR_READ || in->atomic || (is_plain(in) && !in->sole))
+    if (in->direction == WR_READ || in->atomic || (is_plain(in) && !in->sole && !in->granule))
         return WR_HOLD_NOTHING;
     return in->sole ? WR_HOLD_HOLES : WR_HOLD_WINDOWS;
 }
@@ -133,6 +133,11 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
 {
     int n = 0;
     const bool columns = by_columns(in);
+    if (in->granule) {
+        set_way(out, n, WR_WAY_SIEVE, hold_of_windows(in));
+        out->window = wr_plan_granules(in, in->sieve_buffer);
+        return;
+    }
     if (wr_plan_must_look(in) && in->cold && in->direct != WR_SWITCH_NEVER)
         set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
     if (wr_plan_may_map(in, &in->wanted) && (in->whole || !in->cold))
@@ -152,9 +157,9 @@ void wr_plan_alone(const wr_plan_input *in, wr_plan *out)
     memset(out, 0, sizeof *out);
     out->reason = WR_ONE_RANK;
     out->aggregators = 1;
-    out->lo = out->base = w->lo;
-    out->hi = w->hi;
-    out->block = w->hi - w->lo;
+    out->lo = out->base = wr_plan_down(in, w->lo);
+    out->hi = wr_plan_up(in, w->hi);
+    out->block = out->hi - out->lo;
     out->most = w->bytes;
     out->fits = 1;
     out->mover = wr_moving_mover(&in->moving);
@@ -204,7 +209,7 @@ static void choose_slots(const wr_plan_input *in, wr_plan *plan)
 void wr_ways_limit(const wr_plan_input *in, wr_plan *plan)
 {
     if (in->limit > 0)
-        plan->window = wr_min(plan->window, in->limit);
+        plan->window = wr_max(in->granule, wr_plan_down(in, wr_min(plan->window, in->limit)));
 }
 
 /* Callers leave to the thread what they would have to come back for, if it may make it. */
@@ -219,8 +224,8 @@ static bool is_handed(const wr_plan_input *in, const wr_plan *plan)
 void wr_ways_together(const wr_plan_input *in, wr_plan *plan)
 {
     const bool busy = plan->collective && in->wanted.active;
-    const bool locks =
-        in->direction == WR_WRITE && !in->sole && !in->atomic && !is_plain(in) && !in->write_behind;
+    const bool locks = in->direction == WR_WRITE && !in->sole && !in->atomic &&
+                       (!is_plain(in) || in->granule) && !in->write_behind;
     if (!plan->cell)
         wr_ways_limit(in, plan);
     plan->aside = goes_aside(in, plan);
@@ -242,7 +247,7 @@ void wr_plan_shrink(wr_plan_input *in, wr_plan *plan)
         plan->fits = 0;
     } else {
         const int64_t smaller = wr_max(WR_SMALLEST_WINDOW, plan->window / 4);
-        in->limit = plan->window > WR_SMALLEST_WINDOW ? smaller : -1;
+        in->limit = plan->window > wr_max(in->granule, WR_SMALLEST_WINDOW) ? smaller : -1;
         wr_ways_limit(in, plan);
     }
     plan->slots = 2;

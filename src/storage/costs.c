@@ -215,6 +215,10 @@ void wr_costs_get(wr_costs *costs, const wr_storage_facts *facts, const wr_tunab
         memcpy(out, look_up(costs, &key, facts, tunables), sizeof built_in_of(facts)->price);
         pthread_mutex_unlock(&costs->lock);
     }
+    for (int i = 0; i < 2 && facts->granule[i]; i++) { /* tiles are files of their own */
+        out[i].mib_ns += facts->coding[i];
+        out[i].scaling = 200;
+    }
     slow_down(&tunables->fault, out);
 }
 
@@ -234,7 +238,7 @@ void wr_costs_learn(wr_costs *costs, const wr_storage_facts *facts, const wr_tun
     const wr_costs_key key = key_of(facts, tunables);
     const wr_built_in *of = built_in_of(facts);
     bool news = false;
-    if (!key.system || tunables->fault.which != WR_FAULT_NONE)
+    if (!key.system || tunables->fault.which != WR_FAULT_NONE || facts->granule[WR_READ])
         return;
     pthread_mutex_lock(&costs->lock);
     wr_price *known = look_up(costs, &key, facts, tunables);

@@ -88,6 +88,8 @@ static void submit_half(wr_storage *s, wr_transfer *t)
     p->half = *t;
     p->half.count = t->count > 1 ? t->count / 2 : 1;
     p->half.run = t->count > 1 ? t->run : t->run / 2;
+    if (s->facts.granule[t->direction])
+        p->half.run = wr_round_down(p->half.run, s->facts.granule[t->direction]);
     if (wr_transfer_bytes(&p->half) > t->done)
         send(s, &p->half);
     else
@@ -127,7 +129,8 @@ static bool corrupt(wr_storage *s, wr_transfer *t)
     state *p = s->state;
     char *byte = wr_transfer_memory(t, t->tried);
     t->marked = false;
-    if (t->direction == WR_READ) {
+    if (t->direction == WR_READ ||
+        s->facts.granule[WR_WRITE]) { /* which is only read and written whole */
         *byte = (char)~*byte;
         return false;
     }

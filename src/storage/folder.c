@@ -1,6 +1,7 @@
 /* System calls on the entries of a folder, repeated where they are interrupted. */
 #include "storage/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -455,5 +456,23 @@ int wr_folder_read(const wr_folder *in, const char *name, int64_t most, char **t
         wr_free(memory);
     else
         *text = memory;
+    return code;
+}
+
+int wr_folder_each(const wr_folder *folder,
+                   int (*each)(void *user, const wr_folder *in, const char *name), void *user)
+{
+    int code = 0, fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (!entries) {
+        code = wr_fail_system(errno, folder->path, -1, "list");
+        if (fd >= 0)
+            close(fd);
+        return code;
+    }
+    for (struct dirent *e; !code && (e = readdir(entries));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            code = each(user, folder, e->d_name);
+    closedir(entries);
     return code;
 }

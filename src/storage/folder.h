@@ -112,6 +112,10 @@ int wr_folder_put(const wr_folder *in, const char *name, const wr_content *conte
 /* A file's data and size are in stable storage. */
 int wr_folder_sync_file(const wr_folder *in, const char *name);
 
+/* Calls `each` for the names in it, but . and .., until that returns other than 0; returns that. */
+int wr_folder_each(const wr_folder *folder,
+                   int (*each)(void *user, const wr_folder *in, const char *name), void *user);
+
 /* A whole file, with a NUL behind its *length bytes; the caller's to wr_free. A file of more than
  * `most` bytes, or one that is not regular, is WEIR_EFORMAT. Takes the file's size and a byte. */
 int wr_folder_read(const wr_folder *in, const char *name, int64_t most, char **text,

@@ -118,6 +118,7 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
                       .budget = options->budget,
                       .trace = options->trace,
                       .origin = options->origin,
+                      .given = options->given,
                       .facts = wr_storage_default_facts(),
                       .limit = wr_file_limit(),
                       .plain_fd = -1,
@@ -126,6 +127,17 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
         return s;
     free_storage(s);
     return NULL;
+}
+
+/* A backend that the options name is that and no other. */
+static int open_as_asked(wr_storage *s, int flags, const wr_storage_options *options)
+{
+    if (options->members)
+        return wr_joined_open(s, flags, options);
+    if (!options->ops)
+        return open_backend(s, flags, !options->as_it_is);
+    s->ops = options->ops;
+    return s->ops->open(s, flags);
 }
 
 /* Takes s. */
@@ -162,10 +174,10 @@ int wr_storage_open(const char *path, int flags, const wr_storage_options *optio
         return WEIR_ENOMEM;
     list_anew(path, options);
     do
-        code = options->members ? wr_joined_open(s, flags, options)
-                                : open_backend(s, flags, !options->as_it_is);
+        code = open_as_asked(s, flags, options);
     while (code && wr_patience_again(&patience, path));
     s->origin = NULL;
+    s->given = NULL;
     if (code) {
         free_storage(s);
         return code;
@@ -416,10 +428,20 @@ const char *wr_storage_locate(const wr_storage *s, int64_t *offset)
     return s->ops->locate ? s->ops->locate(s, offset) : s->path;
 }
 
+static int explain(const wr_storage *s, const wr_transfer *t)
+{
+    while (s->inner)
+        s = s->inner;
+    return s->ops->explain ? s->ops->explain(s, t) : 0;
+}
+
 int wr_transfer_check(const wr_storage *s, const wr_transfer *t)
 {
     int64_t offset = wr_transfer_offset(t, t->done);
     const char *path = wr_storage_locate(s, &offset);
+    int code = t->error ? explain(s, t) : 0;
+    if (code)
+        return code;
     if (t->error)
         return wr_fail_system(t->error, path, offset, t->direction == WR_READ ? "read" : "write");
     int64_t bytes = wr_transfer_bytes(t);

@@ -61,14 +61,18 @@ typedef struct wr_file_mark {
 } wr_file_mark;
 
 typedef struct wr_storage_facts {
-    wr_price cost[2];  /* by direction */
-    int64_t alignment; /* of offsets, lengths and memory for direct access; 1: none */
-    bool direct;       /* file accessed past the page cache where aligned */
-    bool local;        /* the file system is this machine's alone */
-    bool weak;         /* hosts may see old data, sizes and names until they sync (systems.h) */
-    bool carries;      /* what a host writes may carry old bytes around it, unless it is locked */
-    const char *kind;  /* of file system */
-    int64_t system;    /* tells the file system from others; 0: not known */
+    wr_price cost[2];   /* by direction */
+    int64_t alignment;  /* of offsets, lengths and memory for direct access; 1: none */
+    int64_t granule[2]; /* by direction: transfers are whole multiples of it, and so are offsets; 0:
+                           any bytes */
+    int64_t batch;      /* so much at once keeps all its threads busy; 0: as little as one wants */
+    int64_t coding[2];  /* by direction: what a MiB takes besides, in nanoseconds */
+    bool direct;        /* file accessed past the page cache where aligned */
+    bool local;         /* the file system is this machine's alone */
+    bool weak;          /* hosts may see old data, sizes and names until they sync (systems.h) */
+    bool carries;       /* what a host writes may carry old bytes around it, unless it is locked */
+    const char *kind;   /* of file system */
+    int64_t system;     /* tells the file system from others; 0: not known */
     /* of a striped file; otherwise 0 */
     int64_t disks, stripe;  /* files that hold it, bytes dealt to each at a time */
     int64_t identity;       /* tells it from every other; 0: not known */
@@ -120,6 +124,9 @@ typedef struct wr_storage_ops {
     /* The path of the file that holds the byte at *offset, which becomes its offset there. NULL:
      * there is one file. */
     const char *(*locate)(const wr_storage *s, int64_t *offset);
+    /* Raises the error of a transfer that has failed, where an errno does not tell it; 0: it does.
+     * NULL: always. */
+    int (*explain)(const wr_storage *s, const wr_transfer *t);
 } wr_storage_ops;
 
 /* A file that is found without its path, which may have come to name another. */
@@ -145,6 +152,7 @@ struct wr_storage {
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
     wr_trace *trace;             /* borrowed, or NULL */
     const wr_origin *origin;     /* while it is opened, or NULL */
+    const void *given;           /* the same: of the options */
     const wr_twin *twin;         /* the same: then the facts are known, and do not change */
     wr_storage_facts facts;
     int64_t limit;                 /* of what is written: RLIMIT_FSIZE at first */
@@ -173,6 +181,8 @@ typedef struct wr_storage_options {
     const wr_log *log;
     wr_budget *budget;
     wr_trace *trace;
+    const wr_storage_ops *ops; /* NULL: by the tunables; otherwise a backend of another room, */
+    const void *given;         /* and what its open finds in s->given; borrowed while opening */
     const wr_members *members; /* NULL: path is one file; borrowed while opening */
     const char *folder;        /* of members: opened at once, and those below it are found from
                                 * there, whatever its name leads to by then; NULL: by their paths */

@@ -116,6 +116,13 @@ static void random_input(rng *r, scene *s)
         .read_call_ns = rng_within(r, 0, 1000),
         .read_mib_ns = rng_within(r, 1, 100000000),
     };
+    if (s->in.realms <= WR_REALMS_PERSISTENT && rng_chance(r, 30)) { /* whole tiles */
+        s->in.granule = 1 << rng_within(r, 0, 6);
+        s->in.coarse = s->in.granule << rng_within(r, 0, 2);
+        s->in.batch = rng_chance(r, 30) ? rng_within(r, 1, 300) : 0;
+        s->in.block *= s->in.coarse;
+        s->in.base *= s->in.coarse;
+    }
     for (int i = 0; i < s->ranks; i++)
         wr_summary_add(&s->in.wanted, &s->summary[i]);
     CHECK(s->in.wanted.once_bytes <= s->in.wanted.bytes);
@@ -154,6 +161,10 @@ static void check_window(const scene *s, const int64_t *in_realm, const wr_windo
         bool inside = offset >= w->lo && offset < w->hi && in_realm[i] >= 0;
         if (in_cover[i] >= 0) {
             CHECK(inside);
+            if (s->in.granule && offset & (s->in.granule - 1)) /* so does the one before */
+                CHECK_EQUAL(in_cover[i - 1], in_cover[i] - 1);
+            else if (s->in.granule)
+                CHECK(in_cover[i + s->in.granule - 1] == in_cover[i] + s->in.granule - 1);
             holes = holes || !s->wanted[i];
             overlap = overlap || s->wanted[i] > 1;
         }
