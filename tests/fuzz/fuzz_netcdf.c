@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "check.h"
+#include "format/json.h"
 #include "format/netcdf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -27,14 +28,27 @@ static void check_sound(const wr_description *d)
     CHECK(wr_description_end(d) >= d->data_offset + bytes && wr_description_end(d) < LIMIT);
 }
 
+/* Of a list with so many items. */
+static void check_json(const char *text, char kind, int items)
+{
+    wr_json root;
+    if (!text)
+        return;
+    CHECK(strlen(text) < WR_LABELS_LONGEST && !wr_json_check(text, (int64_t)strlen(text), &root));
+    CHECK(wr_json_kind(root) == kind && (items < 0 || wr_json_count(root) == items));
+}
+
 static void try_name(const wr_netcdf_head *head, const char *name)
 {
-    wr_description d;
+    wr_netcdf found;
     bool cut;
-    int code = wr_netcdf_parse(head, name, &d, &cut);
+    int code = wr_netcdf_parse(head, name, &found, &cut);
     if (!code) {
         CHECK(!cut && name);
-        check_sound(&d);
+        check_sound(&found.what);
+        check_json(found.labels.attributes, '{', -1);
+        check_json(found.labels.names, '[', found.what.dimensions);
+        wr_labels_release(&found.labels);
         return;
     }
     CHECK(code == weir_error_last()->code && !strchr(weir_error_last()->text, '\n'));

@@ -5,7 +5,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$2" "$work/corpus"
-seconds=8
+seconds=4
 [ -z "${WEIR_TEST_LONG:-}" ] || seconds=200
 cd "$work"
 if ! "$1" corpus/* >log 2>&1 || ! "$1" -max_total_time=$seconds -max_len=4096 corpus >log 2>&1; then
