@@ -10,8 +10,11 @@
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/convert.h"
+#include "format/json_text.h"
+#include "format/netcdf_types.h"
 
-enum { DIMENSION = 10, VARIABLE = 11, ATTRIBUTE = 12, NAMES = 120 };
+enum { NAMES = 120 };
 
 typedef struct parser {
     const unsigned char *byte;
@@ -27,6 +30,7 @@ typedef struct variable {
     const char *name;
     int64_t name_length;
     int64_t dimensions, first; /* where the numbers of its dimensions are */
+    int64_t attributes;        /* where their list is */
     int64_t type, begin;
 } variable;
 
@@ -102,42 +106,50 @@ static int64_t list(parser *p, int64_t tag, int *code)
 
 /* --- types --- */
 
-enum { TYPES = 12, TYPES_OF_2 = 7 }; /* the others came with CDF-5 */
-
-static const int types[TYPES] = {0,       WEIR_I1, 0,       WEIR_I2, WEIR_I4, WEIR_F4,
-                                 WEIR_F8, WEIR_U1, WEIR_U2, WEIR_U4, WEIR_I8, WEIR_U8};
-
 static int type_of(int64_t type)
 {
-    return type < TYPES ? types[type] : 0;
+    return type < WR_NETCDF_TYPES ? wr_netcdf_types[type] : 0;
 }
 
 static int64_t type_bytes(int64_t type)
 {
-    enum { TEXT = 2 };
-    return type == TEXT ? 1 : weir_type_bytes(type_of(type));
+    return type == WR_NETCDF_TEXT ? 1 : weir_type_bytes(type_of(type));
 }
 
 /* --- lists --- */
 
+typedef struct attribute {
+    const char *name;
+    int64_t name_length, type, values;
+    int64_t first; /* where these are */
+} attribute;
+
+static int read_attribute(parser *p, attribute *a)
+{
+    a->name = name(p, &a->name_length);
+    a->type = word(p);
+    a->values = count(p);
+    a->first = p->at;
+    const int64_t bytes = type_bytes(a->type);
+    const int code = !p->cut && !bytes ? malformed(p, "an attribute of unknown type") : 0;
+    skip(p, a->values > p->end ? a->values : wr_round_up(a->values * bytes, 4));
+    return code;
+}
+
 static int skip_attributes(parser *p)
 {
     int code = 0;
-    int64_t length, items = list(p, ATTRIBUTE, &code);
-    for (; items > 0 && !p->cut && !code; items--) {
-        name(p, &length);
-        const int64_t bytes = type_bytes(word(p)), values = count(p);
-        if (!p->cut && !bytes)
-            code = malformed(p, "an attribute of unknown type");
-        skip(p, values > p->end ? values : wr_round_up(values * bytes, 4));
-    }
+    attribute a;
+    int64_t items = list(p, WR_NETCDF_ATTRIBUTE, &code);
+    for (; items > 0 && !p->cut && !code; items--)
+        code = read_attribute(p, &a);
     return code;
 }
 
 static int read_dimensions(parser *p)
 {
     int code = 0;
-    int64_t length, items = list(p, DIMENSION, &code);
+    int64_t length, items = list(p, WR_NETCDF_DIMENSION, &code);
     if (code || !items)
         return code;
     if (items > (p->end - p->at) / 8) { /* none takes less */
@@ -162,6 +174,7 @@ static int read_variable(parser *p, variable *v)
     v->first = p->at;
     const int64_t each = p->version == 5 ? 8 : 4;
     skip(p, v->dimensions > p->end ? v->dimensions : v->dimensions * each);
+    v->attributes = p->at;
     int code = skip_attributes(p);
     v->type = word(p);
     count(p); /* its size, which follows from the rest, and is wrong where it has no room */
@@ -169,12 +182,18 @@ static int read_variable(parser *p, variable *v)
     return code;
 }
 
-/* Length of dimension number i of a variable; -1 if there is no such dimension. */
-static int64_t length_of(const parser *p, const variable *v, int64_t i)
+/* Which of the file's dimensions is number i of a variable's. */
+static int64_t dimension_of(const parser *p, const variable *v, int64_t i)
 {
     parser q = *p;
     q.at = v->first + i * (p->version == 5 ? 8 : 4);
-    const int64_t d = count(&q);
+    return count(&q);
+}
+
+/* Length of dimension number i of a variable; -1 if there is no such dimension. */
+static int64_t length_of(const parser *p, const variable *v, int64_t i)
+{
+    const int64_t d = dimension_of(p, v, i);
     return d < p->dimensions ? p->length[d] : -1;
 }
 
@@ -249,6 +268,84 @@ static int describe(const parser *p, const variable *v, records *r, int64_t size
     return code;
 }
 
+/* --- labels, of a header that is whole --- */
+
+static void print_values(const parser *p, const attribute *a, wr_text *text)
+{
+    const int type = type_of(a->type);
+    const int64_t bytes = type_bytes(a->type);
+    char value[8];
+    if (a->type == WR_NETCDF_TEXT) {
+        wr_json_quote((const char *)p->byte + a->first, a->values, text);
+        return;
+    }
+    wr_text_put(text, a->values == 1 ? "" : "[");
+    for (int64_t i = 0; i < a->values && !text->code; i++) {
+        memcpy(value, p->byte + a->first + i * bytes, (size_t)bytes);
+        if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+            wr_swap_bytes(&(wr_elements){type, value, bytes}, 1);
+        wr_text_put(text, i ? ", " : "");
+        wr_json_number(type, value, text);
+    }
+    wr_text_put(text, a->values == 1 ? "" : "]");
+}
+
+static int tell_attributes(const parser *p, const variable *v, char **out)
+{
+    int code = 0;
+    parser q = *p;
+    attribute a;
+    wr_text text = {.name = "attributes", .most = WR_LABELS_LONGEST};
+    q.at = v->attributes;
+    int64_t items = list(&q, WR_NETCDF_ATTRIBUTE, &code);
+    if (!items)
+        return 0;
+    wr_text_put(&text, "{");
+    for (int64_t i = 0; i < items && !text.code; i++) {
+        read_attribute(&q, &a);
+        wr_text_put(&text, i ? ", " : "");
+        wr_json_quote(a.name, a.name_length, &text);
+        wr_text_put(&text, ": ");
+        print_values(&q, &a, &text);
+    }
+    wr_text_put(&text, "}");
+    return wr_labels_take(&text, out);
+}
+
+static void print_name(const parser *p, int64_t dimension, wr_text *text)
+{
+    int code = 0;
+    parser q = *p;
+    int64_t length = 0;
+    q.at = WR_NETCDF_START;
+    count(&q);
+    list(&q, WR_NETCDF_DIMENSION, &code);
+    for (const char *found = name(&q, &length);; found = name(&q, &length)) {
+        if (!dimension--) {
+            wr_json_quote(found, length, text);
+            return;
+        }
+        count(&q);
+    }
+}
+
+static int tell_labels(const parser *p, const variable *v, wr_labels *out)
+{
+    wr_text text = {.name = "names of dimensions", .most = WR_LABELS_LONGEST};
+    int code = tell_attributes(p, v, &out->attributes);
+    if (code || !v->dimensions)
+        return code;
+    for (int64_t i = 0; i < v->dimensions; i++) {
+        wr_text_put(&text, i ? ", " : "[");
+        print_name(p, dimension_of(p, v, i), &text);
+    }
+    wr_text_put(&text, "]");
+    code = wr_labels_take(&text, &out->names);
+    if (code)
+        wr_labels_release(out);
+    return code;
+}
+
 /* --- all of it --- */
 
 /* Names of variables, as many as there is room for. */
@@ -274,14 +371,14 @@ static bool has_name(const variable *v, const char *wanted)
            !memcmp(v->name, wanted, (size_t)v->name_length);
 }
 
-static int find(parser *p, const char *wanted, int64_t size, wr_description *out)
+static int find(parser *p, const char *wanted, int64_t size, wr_netcdf *out)
 {
     int code = 0;
     char names[NAMES] = "";
     variable found = {0};
     bool is_there = false;
     records r = {.fits = true};
-    int64_t items = list(p, VARIABLE, &code);
+    int64_t items = list(p, WR_NETCDF_VARIABLE, &code);
     for (; items > 0 && !p->cut && !code; items--) {
         variable v;
         code = read_variable(p, &v);
@@ -301,7 +398,8 @@ static int find(parser *p, const char *wanted, int64_t size, wr_description *out
                        wanted ? "there is no such variable in the file"
                               : "of a NetCDF file one variable is named, as FILE:/NAME",
                        *names ? names : "none");
-    return describe(p, &found, &r, size, out);
+    code = describe(p, &found, &r, size, &out->what);
+    return code ? code : tell_labels(p, &found, &out->labels);
 }
 
 /* All that is before the variables; p->length is to be freed, whatever comes of it. */
@@ -321,14 +419,15 @@ int64_t wr_netcdf_variables(const wr_netcdf_head *head)
 {
     parser p;
     int code = begin(&p, head);
-    int64_t found = code ? -1 : list(&p, VARIABLE, &code);
+    int64_t found = code ? -1 : list(&p, WR_NETCDF_VARIABLE, &code);
     wr_free(p.length);
     return code || p.cut ? -1 : found;
 }
 
-int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_description *out, bool *cut)
+int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out, bool *cut)
 {
     parser p;
+    *out = (wr_netcdf){0};
     *cut = false;
     int code = begin(&p, head);
     if (!code)
@@ -339,94 +438,4 @@ int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_description
         code = malformed(&p, "the end");
     }
     return code;
-}
-
-/* --- writing --- */
-
-typedef struct writer {
-    char *at;
-    int version;
-} writer;
-
-static void put(writer *w, int64_t value, int bytes)
-{
-    for (int i = bytes - 1; i >= 0; i--)
-        *w->at++ = (char)((uint64_t)value >> 8 * i);
-}
-
-static void put_count(writer *w, int64_t value)
-{
-    put(w, value, w->version == 5 ? 8 : 4);
-}
-
-static void put_list(writer *w, int tag, int64_t items)
-{
-    put(w, items ? tag : 0, 4);
-    put_count(w, items);
-}
-
-static void put_name(writer *w, const char *name)
-{
-    const size_t length = strlen(name);
-    put_count(w, (int64_t)length);
-    memcpy(w->at, name, length); /* padded by the zeros that are there */
-    w->at += wr_round_up((int64_t)length, 4);
-}
-
-/* The number of a type here; 0: there is none. */
-static int number_of(int type)
-{
-    for (int i = 1; i < TYPES; i++)
-        if (types[i] == type)
-            return i;
-    return 0;
-}
-
-static int check_can_write(const wr_description *d, const char *name)
-{
-    enum { LONGEST_NAME = 256 };
-    const size_t length = strlen(name);
-    if (!length || length > LONGEST_NAME || strchr(name, '/'))
-        return wr_fail(WEIR_EINVAL, "\"%.40s\" is no name for a variable", name);
-    if (!number_of(d->type))
-        return wr_fail(WEIR_EUNSUPPORTED, "NetCDF has no type %s", weir_type_name(d->type));
-    if (d->columns && d->dimensions > 1)
-        return wr_fail(WEIR_EUNSUPPORTED, "NetCDF stores by rows only");
-    for (int i = 1; i < d->dimensions; i++)
-        if (!d->shape[i])
-            return wr_fail(WEIR_EUNSUPPORTED, "NetCDF has no dimension of size 0 but the first");
-    return 0;
-}
-
-/* A size of 0 makes the first dimension that of records, of which there are none. */
-int wr_netcdf_build(const wr_description *d, const char *name, char header[WR_NETCDF_WRITTEN])
-{
-    char text[16];
-    writer w = {.at = header + 3};
-    const int type = number_of(d->type);
-    int code = check_can_write(d, name);
-    if (code)
-        return code;
-    w.version = type < TYPES_OF_2 && d->bytes < INT32_MAX - 3 ? 2 : 5;
-    memset(header, 0, WR_NETCDF_WRITTEN);
-    memcpy(header, "CDF", 3);
-    put(&w, w.version, 1);
-    put_count(&w, 0);
-    put_list(&w, DIMENSION, d->dimensions);
-    for (int i = 0; i < d->dimensions; i++) {
-        snprintf(text, sizeof text, "dim_%d", i);
-        put_name(&w, text);
-        put_count(&w, d->shape[i]);
-    }
-    put_list(&w, ATTRIBUTE, 0);
-    put_list(&w, VARIABLE, 1);
-    put_name(&w, name);
-    put_count(&w, d->dimensions);
-    for (int i = 0; i < d->dimensions; i++)
-        put_count(&w, i);
-    put_list(&w, ATTRIBUTE, 0);
-    put(&w, type, 4);
-    put_count(&w, wr_round_up(d->bytes, 4));
-    put(&w, WR_NETCDF_WRITTEN, 8);
-    return 0;
 }

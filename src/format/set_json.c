@@ -6,13 +6,12 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/text.h"
 
 enum { VERSION = 1, MEMBERS = 1 << 24, MEMBERS_UNMAPPED = 1 << 16, FOLDER = 4095 };
 
@@ -291,54 +290,24 @@ void wr_set_release(wr_set *set)
     *set = (wr_set){0};
 }
 
-/* Text that grows up to WR_SET_LONGEST; after the first failure nothing is added. */
-typedef struct writer {
-    char *text;
-    int64_t used, room;
-    int code;
-} writer;
-
-static void put_bytes(writer *w, const char *bytes, int64_t count)
-{
-    if (!w->code && w->used + count >= WR_SET_LONGEST)
-        w->code = wr_fail(WEIR_ERANGE, "array.json would be longer than %d bytes", WR_SET_LONGEST);
-    if (!w->code)
-        w->code = wr_grow((void **)&w->text, &w->room, w->used + count + 1, 1);
-    if (w->code)
-        return;
-    memcpy(w->text + w->used, bytes, (size_t)count);
-    w->used += count;
-    w->text[w->used] = '\0';
-}
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
-{
-    char piece[128];
-    va_list args;
-    va_start(args, format);
-    int count = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    put_bytes(w, piece, count);
-}
-
 static bool is_plain(char c)
 {
     return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }
 
-static void put_string(writer *w, const char *string)
+static void put_string(wr_text *w, const char *string)
 {
-    put_bytes(w, "\"", 1);
+    wr_text_add(w, "\"", 1);
     while (*string) {
         int64_t plain = 0;
         while (is_plain(string[plain]))
             plain++;
-        put_bytes(w, string, plain);
+        wr_text_add(w, string, plain);
         string += plain;
         if (*string)
-            put(w, "\\u%04x", (unsigned)*string++);
+            wr_text_put(w, "\\u%04x", (unsigned)*string++);
     }
-    put_bytes(w, "\"", 1);
+    wr_text_add(w, "\"", 1);
 }
 
 static const char *separator(int i)
@@ -346,31 +315,31 @@ static const char *separator(int i)
     return i ? "," : "";
 }
 
-static void put_set(writer *w, const wr_set *s)
+static void put_set(wr_text *w, const wr_set *s)
 {
     const wr_description *d = &s->whole;
-    put(w, "{\n \"weir\": \"" KIND "\",\n \"version\": %d,\n", VERSION);
-    put(w, " \"type\": \"%s\",\n \"order\": \"%s\",\n \"shape\": [", weir_type_name(d->type),
-        d->columns ? "F" : "C");
+    wr_text_put(w, "{\n \"weir\": \"" KIND "\",\n \"version\": %d,\n", VERSION);
+    wr_text_put(w, " \"type\": \"%s\",\n \"order\": \"%s\",\n \"shape\": [",
+                weir_type_name(d->type), d->columns ? "F" : "C");
     for (int i = 0; i < d->dimensions; i++)
-        put(w, "%s%lld", separator(i), (long long)d->shape[i]);
-    put(w, "],\n \"grid\": [");
+        wr_text_put(w, "%s%lld", separator(i), (long long)d->shape[i]);
+    wr_text_put(w, "],\n \"grid\": [");
     for (int i = 0; i < d->dimensions; i++)
-        put(w, "%s%d", separator(i), s->grid[i]);
-    put(w, "],\n \"block\": [");
+        wr_text_put(w, "%s%d", separator(i), s->grid[i]);
+    wr_text_put(w, "],\n \"block\": [");
     for (int i = 0; i < d->dimensions; i++)
-        put(w, "%s%lld", separator(i), (long long)s->block[i]);
-    put(w, "],\n \"name\": ");
+        wr_text_put(w, "%s%lld", separator(i), (long long)s->block[i]);
+    wr_text_put(w, "],\n \"name\": ");
     put_string(w, s->name);
-    put(w, ",\n \"disks\": [");
+    wr_text_put(w, ",\n \"disks\": [");
     for (int i = 0; i < s->disks; i++) {
-        put(w, "%s", separator(i));
+        wr_text_put(w, "%s", separator(i));
         put_string(w, s->disk[i]);
     }
-    put(w, "],\n \"map\": [");
+    wr_text_put(w, "],\n \"map\": [");
     for (int m = 0; m < s->members; m++)
-        put(w, "%s%d", separator(m), s->map[m]);
-    put(w, "]\n}\n");
+        wr_text_put(w, "%s%d", separator(m), s->map[m]);
+    wr_text_put(w, "]\n}\n");
 }
 
 /* That what is written can be read. */
@@ -408,16 +377,10 @@ static int check_set(const wr_set *s)
 
 int wr_set_print(const wr_set *set, char **text, int64_t *length)
 {
-    writer w = {0};
+    wr_text w = {.name = "array.json", .most = WR_SET_LONGEST};
     int code = check_set(set);
     if (code)
         return code;
     put_set(&w, set);
-    if (w.code) {
-        wr_free(w.text);
-        return w.code;
-    }
-    *text = w.text;
-    *length = w.used;
-    return 0;
+    return wr_text_take(&w, text, length);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/memory.h"
 #include "check.h"
 #include "format/netcdf.h"
 #include "weir/error.h"
@@ -19,22 +20,31 @@ static wr_description describe(int type, int dimensions, const int64_t *shape)
     return d;
 }
 
+static const wr_labels none;
+
 static void check_back(const wr_description *d, const char *name)
 {
-    char header[WR_NETCDF_WRITTEN];
-    wr_description back;
+    char *header;
+    int64_t length;
+    wr_netcdf found;
     bool cut;
-    CHECK(!wr_netcdf_build(d, name, header));
-    const wr_netcdf_head head = {header, sizeof header, d->data_offset + d->bytes};
-    CHECK(!wr_netcdf_parse(&head, name, &back, &cut) && !cut);
+    CHECK(!wr_netcdf_build(d, name, &none, &header, &length));
+    CHECK_EQUAL(length, WR_NETCDF_WRITTEN);
+    const wr_netcdf_head head = {header, length, d->data_offset + d->bytes};
+    CHECK(!wr_netcdf_parse(&head, name, &found, &cut) && !cut);
+    const wr_description back = found.what;
+    CHECK(!found.labels.attributes && !found.labels.names == !d->dimensions);
+    CHECK(!d->dimensions || !strncmp(found.labels.names, "[\"dim_0\"", 8));
+    wr_labels_release(&found.labels);
     CHECK(back.type == d->type && back.dimensions == d->dimensions && back.bytes == d->bytes);
     CHECK(!memcmp(back.shape, d->shape, sizeof d->shape));
     CHECK_EQUAL(back.data_offset, WR_NETCDF_WRITTEN);
     CHECK(!back.record || !back.shape[0]);
     CHECK_EQUAL(wr_netcdf_variables(&head), 1);
-    CHECK_FAILS(wr_netcdf_parse(&head, "none", &back, &cut), WEIR_ENOENT,
+    CHECK_FAILS(wr_netcdf_parse(&head, "none", &found, &cut), WEIR_ENOENT,
                 strlen(name) < 100 ? name : "it has xxx");
-    CHECK_FAILS(wr_netcdf_parse(&head, NULL, &back, &cut), WEIR_ENOENT, "FILE:/NAME");
+    CHECK_FAILS(wr_netcdf_parse(&head, NULL, &found, &cut), WEIR_ENOENT, "FILE:/NAME");
+    wr_free(header);
 }
 
 static void check_built(void)
@@ -56,36 +66,107 @@ static void check_built(void)
 
 static void check_refused(void)
 {
-    char header[WR_NETCDF_WRITTEN], longest[300];
+    char *header, longest[300];
+    int64_t length;
     const int64_t shape[] = {3, 4}, empty[] = {3, 0};
     wr_description d = describe(WEIR_BOOL, 2, shape);
-    CHECK_FAILS(wr_netcdf_build(&d, "v", header), WEIR_EUNSUPPORTED, "no type bool");
+    CHECK_FAILS(wr_netcdf_build(&d, "v", &none, &header, &length), WEIR_EUNSUPPORTED,
+                "no type bool");
     d = describe(WEIR_C16, 2, shape);
-    CHECK_FAILS(wr_netcdf_build(&d, "v", header), WEIR_EUNSUPPORTED, "no type c16");
+    CHECK_FAILS(wr_netcdf_build(&d, "v", &none, &header, &length), WEIR_EUNSUPPORTED,
+                "no type c16");
     d = describe(WEIR_F8, 2, empty);
-    CHECK_FAILS(wr_netcdf_build(&d, "v", header), WEIR_EUNSUPPORTED, "size 0");
+    CHECK_FAILS(wr_netcdf_build(&d, "v", &none, &header, &length), WEIR_EUNSUPPORTED, "size 0");
     d = describe(WEIR_F8, 2, shape);
-    CHECK_FAILS(wr_netcdf_build(&d, "", header), WEIR_EINVAL, "no name");
-    CHECK_FAILS(wr_netcdf_build(&d, "a/b", header), WEIR_EINVAL, "no name");
+    CHECK_FAILS(wr_netcdf_build(&d, "", &none, &header, &length), WEIR_EINVAL, "no name");
+    CHECK_FAILS(wr_netcdf_build(&d, "a/b", &none, &header, &length), WEIR_EINVAL, "no name");
     memset(longest, 'x', sizeof longest);
     longest[257] = 0;
-    CHECK_FAILS(wr_netcdf_build(&d, longest, header), WEIR_EINVAL, "no name");
+    CHECK_FAILS(wr_netcdf_build(&d, longest, &none, &header, &length), WEIR_EINVAL, "no name");
     longest[256] = 0;
     check_back(&d, longest);
     d.columns = true;
-    CHECK_FAILS(wr_netcdf_build(&d, "v", header), WEIR_EUNSUPPORTED, "by rows");
+    CHECK_FAILS(wr_netcdf_build(&d, "v", &none, &header, &length), WEIR_EUNSUPPORTED, "by rows");
+}
+
+static const wr_labels said = {"{\"a\": [1, 2], \"b\": \"text\", \"c\": 1.5}", "[\"x\", \"y\"]"};
+
+/* What is said of a variable, and what is read again. */
+static void check_label(int type, const char *attributes, const char *back)
+{
+    char *header;
+    int64_t length;
+    wr_netcdf found;
+    bool cut;
+    const int64_t shape[] = {3, 3, 4};
+    const wr_description d = describe(type, 3, shape);
+    const wr_labels given = {(char *)(uintptr_t)attributes, "[\"n\", \"n\", null]"};
+    CHECK(!wr_netcdf_build(&d, "v", &given, &header, &length));
+    CHECK(length % WR_NETCDF_WRITTEN == 0);
+    const wr_netcdf_head head = {header, length, length + d.bytes};
+    CHECK(!wr_netcdf_parse(&head, "v", &found, &cut));
+    CHECK_EQUAL(found.what.data_offset, length);
+    CHECK(!strcmp(found.labels.names, "[\"n\", \"n\", \"dim_2\"]"));
+    const char *got = found.labels.attributes ? found.labels.attributes : "";
+    check_that(!strcmp(got, back), got, __FILE__, __LINE__);
+    wr_labels_release(&found.labels);
+    wr_free(header);
+}
+
+static void check_labels(void)
+{
+    static const char *const same[] = {
+        "{\"a\": 1}",
+        "{\"a\": 1.0}",
+        "{\"a\": [1, -2, 3]}",
+        "{\"a\": [1.0, NaN, -Infinity]}",
+        "{\"a\": []}",
+        "{\"a\": \"\"}",
+        "{\"a\": \"b\\\\\\\"\\u000a\xc3\xa9\", \"\xc3\xa9\": 2}",
+        "{\"a\": -2147483648, \"b\": 2147483647, \"_FillValue\": 7}",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        check_label(WEIR_I2, same[i], same[i]);
+    check_label(WEIR_I2, "{\"a\": 2147483648}", "{\"a\": 2147483648.0}");
+    check_label(WEIR_I8, "{\"a\": 2147483648}", "{\"a\": 2147483648}");
+    check_label(WEIR_U8, "{\"a\": 18446744073709551615}", "{\"a\": 18446744073709551615}");
+    check_label(WEIR_I2, "{\"a\": true, \"b\": null}", "{\"a\": \"true\", \"b\": \"null\"}");
+    check_label(WEIR_I2, "{\"a\": [\"b\"]}", "{\"a\": \"[\\\"b\\\"]\"}");
+    check_label(WEIR_I2, "{\"a\": {\"b\":[1 ,2]}}", "{\"a\": \"{\\\"b\\\": [1, 2]}\"}");
+    check_label(WEIR_I2, "{\"\": 1, \"a/b\": 1, \"a_b\": 2}", "{\"a_b\": 1}");
+    check_label(WEIR_I2, "{\"_FillValue\": 70000}", "");
+    check_label(WEIR_I2, "{\"_FillValue\": \"x\"}", "");
+    check_label(WEIR_F4, "{\"_FillValue\": \"NaN\"}", "{\"_FillValue\": NaN}");
+    check_label(WEIR_F4, "{\"_FillValue\": \"AAAAAAAA8D8=\"}", "{\"_FillValue\": 1.0}");
+    check_label(WEIR_F8, "{\"valid_range\": [1, 2]}", "{\"valid_range\": [1.0, 2.0]}");
+    check_label(WEIR_F8, "{\"a\": \"\\ud83d\\ude00\\ud83d\\u0000\"}",
+                "{\"a\": \"\xf0\x9f\x98\x80\xef\xbf\xbd\"}");
+}
+
+/* A header as long as it must be; what is longer than can be read back is left out. */
+static void check_long(void)
+{
+    enum { LONG = 100000 };
+    char *text = wr_alloc(LONG + 10);
+    CHECK(text != NULL);
+    memset(text, 'x', LONG + 10);
+    memcpy(text, "{\"a\": \"", 7);
+    memcpy(text + LONG, "\"}", 3);
+    check_label(WEIR_F4, text, text);
+    wr_free(text);
 }
 
 /* The end of a header is where one byte less is too little. */
 static void check_cut(void)
 {
-    char header[WR_NETCDF_WRITTEN];
+    char *header;
+    int64_t built;
     const int64_t shape[] = {5, 7};
     const wr_description d = describe(WEIR_F8, 2, shape);
     int64_t whole = 0;
-    CHECK(!wr_netcdf_build(&d, "v", header));
+    CHECK(!wr_netcdf_build(&d, "v", &said, &header, &built));
     for (int64_t length = 0; length < 300; length++) {
-        wr_description out;
+        wr_netcdf out;
         bool cut;
         const wr_netcdf_head head = {header, length, 5000};
         const int code = wr_netcdf_parse(&head, "v", &out, &cut);
@@ -93,33 +174,42 @@ static void check_cut(void)
         CHECK(cut == (code && length >= WR_NETCDF_START));
         CHECK(!whole || !code);
         whole = !code && !whole ? length : whole;
+        wr_labels_release(&out.labels);
     }
-    CHECK(whole > 60 && whole < 200);
+    wr_free(header);
+    CHECK(whole > 60 && whole < 250);
 }
 
 static void check_changed(void)
 {
-    char header[WR_NETCDF_WRITTEN];
+    char *header;
+    int64_t built;
     const int64_t shape[] = {5, 7};
     const wr_description d = describe(WEIR_U8, 2, shape);
-    for (int at = 0; at < 200; at++)
+    CHECK(!wr_netcdf_build(&d, "v", &said, &header, &built));
+    for (int at = 0; at < 300; at++)
         for (int value = 0; value < 256; value += 5) {
-            wr_description out;
+            wr_netcdf out;
             bool cut;
-            CHECK(!wr_netcdf_build(&d, "v", header));
+            const char before = header[at];
             header[at] = (char)value;
-            const wr_netcdf_head head = {header, sizeof header, sizeof header + 280};
+            const wr_netcdf_head head = {header, built, built + 280};
             const int code = wr_netcdf_parse(&head, "v", &out, &cut);
             CHECK(code <= 0);
             if (!code)
-                CHECK(wr_description_end(&out) >= out.data_offset + out.bytes);
+                CHECK(wr_description_end(&out.what) >= out.what.data_offset + out.what.bytes);
+            wr_labels_release(&out.labels);
+            header[at] = before;
         }
+    wr_free(header);
 }
 
 int main(void)
 {
     check_built();
     check_refused();
+    check_labels();
+    check_long();
     check_cut();
     check_changed();
     return 0;

@@ -1,0 +1,44 @@
+/* Datasets of HDF5 files: where their data lie, asked of the HDF5 library, which is loaded when one
+ * is first needed (libweir_hdf5, beside the library); data never go through it. Calls are made by
+ * one thread of one rank. */
+#ifndef WR_FORMAT_HDF5_H
+#define WR_FORMAT_HDF5_H
+
+#include "format/labels.h"
+
+enum { WR_HDF5_START = 8 }; /* bytes at the beginning that tell whether it is one */
+
+typedef struct wr_hdf5 {
+    wr_description what; /* of chunks: with its tiling, one level, tiles by rows */
+    char fill[16];       /* an element as memory has it */
+    int64_t tiles;       /* 0 where data are one run from what.data_offset on */
+    wr_tile_place *tile; /* by number; by wr_alloc */
+} wr_hdf5;
+
+bool wr_hdf5_begins(const void *start, int64_t bytes);
+
+/* The dataset `name` ("group/data") of the file, and, unless `labels` is NULL, what is said of
+ * it, to be released. WEIR_ENOENT if there is none: the error lists what there is, if that is
+ * not much; WEIR_EUNSUPPORTED names a type, layout or filter that is not known here, or says
+ * that this build has no HDF5; WEIR_EACCESS if a program writes the file by HDF5. */
+int wr_hdf5_look(const char *path, const char *name, wr_hdf5 *out, wr_labels *labels);
+
+/* A new file at `path` with that dataset, and groups on the way to it; WEIR_EEXIST if there is one.
+ * h->what and fill say what it is. Its data, if it has no codecs, have their place then, and are
+ * unspecified; *h becomes what wr_hdf5_look would say. */
+int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels *labels);
+
+/* Puts encoded tiles into a dataset that wr_hdf5_make made with codecs: `next` gives a tile's
+ * number and bytes, which stay its own, and returns 1, or 0 after the last one, or a negative
+ * code. */
+typedef int wr_hdf5_next(void *user, int64_t *number, const void **data, int64_t *bytes);
+int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, wr_hdf5_next *next,
+                 void *user);
+
+/* How many datasets the file has, of which it counts two, but for those that only name
+ * dimensions; or a negative code. */
+int wr_hdf5_count(const char *path);
+
+void wr_hdf5_release(wr_hdf5 *h); /* a zeroed one is fine */
+
+#endif
