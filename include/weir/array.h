@@ -60,8 +60,13 @@ typedef struct weir_array_info {
     weir_distribution distribution; /* of these */
     int64_t bytes;                  /* of the data; not looked at when creating, like the next */
     int swapped;                    /* 1: the file has the other byte order */
-    int format;          /* enum weir_format; as the two before; sets and .npy files are created */
-    int64_t reserved[4]; /* 0 */
+    int format; /* enum weir_format; of a new one 0: as its name says, or WEIR_ZARR, WEIR_ZARR2 */
+    /* of arrays in tiles; borrowed, from a new array's maker until it is made */
+    const int64_t *tile;  /* indices of a tile along each dimension; NULL: none, or the library's
+                             choice */
+    const int64_t *shard; /* of a file, multiples of these; NULL: a file has one tile */
+    const char *codec;    /* what tiles go through, such as "zstd:3" (docs/formats.md); NULL: not */
+    int64_t reserved[1];  /* 0 */
 } weir_array_info;
 
 /* For a new array; all-zero is fine. */
@@ -73,7 +78,11 @@ typedef struct weir_array_options {
     const char *const *disk; /* folders, relative to the array's; of a set that is replaced, only
                                 what is in its folder or on these disks is removed */
     const int *map;          /* and for each local array its disk; NULL: round-robin */
-    int64_t reserved[4];     /* 0 */
+    weir_array *like;        /* attributes and names of dimensions are those of this array, as far
+                                as the new one's format has them; borrowed until it is made. Names
+                                only if it has as many dimensions; of Zarr's version 2 a
+                                _FillValue is what elements are, unless fill says. NULL: none */
+    int64_t reserved[3];     /* 0 */
 } weir_array_options;
 
 /* weir_array_create and weir_array_open are in weir.h, because they take a communicator. */
@@ -99,6 +108,20 @@ WEIR_API int weir_array_sync_durable(weir_array *array);
 
 /* Borrowed until the array is closed. [local] */
 WEIR_API const weir_array_info *weir_array_get_info(const weir_array *array);
+
+/* What is said of an array besides: attributes, JSON text of an object ("{}": there are none), and
+ * names of dimensions, of a list with a string or null for each ("[]": there are none). UTF-8, on
+ * one line, the same on all ranks; not-a-number is NaN. What would be longer than 1 MiB is not
+ * there. NetCDF, HDF5 and Zarr have them (docs/formats.md). Borrowed until the array is closed.
+ * [local] */
+WEIR_API const char *weir_array_attributes(const weir_array *array);
+WEIR_API const char *weir_array_names(const weir_array *array);
+
+/* What an array takes where it is stored: bytes of its tiles, encoded, with what files of them have
+ * besides, and how many of the tiles are there: those that were never written need not be. Of an
+ * array without tiles, all its bytes, and no tiles. Looks at every file; of shards at their
+ * indexes. [collective] */
+WEIR_API int weir_array_stored(weir_array *array, int64_t *bytes, int64_t *tiles);
 
 /* The file or folder the array is in; a new one's has another name until it is closed. Borrowed.
  * [local] */

@@ -28,9 +28,12 @@ enum weir_type {
 
 enum weir_format {
     WEIR_NPY,
-    WEIR_SET,   /* of local arrays */
-    WEIR_RAW,   /* elements in a file, as the name says: raw:PATH:TYPE:SHAPE[:OFFSET][:F] */
-    WEIR_NETCDF /* a variable of a classic NetCDF file: PATH:/NAME */
+    WEIR_SET,    /* of local arrays */
+    WEIR_RAW,    /* elements in a file, as the name says: raw:PATH:TYPE:SHAPE[:OFFSET][:F] */
+    WEIR_NETCDF, /* a variable of a classic NetCDF file: PATH:/NAME */
+    WEIR_ZARR,   /* a folder with zarr.json: version 3 */
+    WEIR_ZARR2,  /* a folder with .zarray: version 2 */
+    WEIR_HDF5    /* a dataset of an HDF5 file: PATH:/NAME */
 };
 
 /* Bytes of an element; 0 for what is no type. [local] */

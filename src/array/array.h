@@ -5,7 +5,10 @@
 #include "array/array_site.h"
 #include "array/axes.h"
 #include "file/file.h"
+#include "format/hdf5.h"
+#include "format/labels.h"
 #include "format/set_json.h"
+#include "format/zarr.h"
 #include "weir/array.h"
 
 struct weir_array {
@@ -14,18 +17,28 @@ struct weir_array {
     _Atomic int users;        /* its owner, and accesses that are not over: the last one frees it */
     weir_file *file;
     weir_array_info info;
-    wr_body body;         /* of the whole array; its offset is that of one file's data */
-    wr_set set;           /* if info.members */
-    int64_t *start;       /* where in `file` a member's data begin; one more entry: where all end */
-    wr_folder inside;     /* of a set: its folder */
-    char *path;           /* its name */
-    char *at;             /* the file or folder it is in */
-    char *made;           /* what a new array is called until it is closed; NULL: it is not new */
-    wr_site *site;        /* of a new one, at rank 0: where it is; otherwise NULL */
-    bool *made_disk;      /* and of a set: which of its disks were not there; otherwise NULL */
-    bool synced;          /* its name is to outlast what its data do */
-    _Atomic bool spoiled; /* a write of this rank has failed */
-    struct wr_block_cache *cache; /* or NULL */
+    wr_body body;     /* of the whole array; its offset is that of one file's data */
+    wr_tiling tiling; /* levels 0: it is not in tiles */
+    char codec[120];  /* of these, for info */
+    int64_t threads;  /* that encode and decode */
+    wr_zarr zarr;     /* version 0: it is none */
+    wr_hdf5 hdf5;     /* of a dataset in tiles: where they are */
+    char *inner;      /* and its name in the file */
+    bool flat;        /* its tiles follow each other in one file, as they are: it is that */
+    wr_labels labels; /* on all ranks the same */
+    bool staged;      /* a new one, whose tiles are encoded: they are files until it is closed */
+    wr_set set;       /* if info.members */
+    int64_t *start;   /* where in `file` a member's data begin; one more entry: where all end */
+    wr_folder inside; /* of a set: its folder */
+    char *path;       /* its name */
+    char *at;         /* the file or folder it is in */
+    char *made;       /* what a new array is called until it is closed; NULL: it is not new */
+    wr_site *site;    /* of a new one, at rank 0: where it is; otherwise NULL */
+    bool *made_disk;  /* and of a set: which of its disks were not there; otherwise NULL */
+    bool synced;      /* its name is to outlast what its data do */
+    _Atomic bool spoiled;               /* a write of this rank has failed */
+    struct wr_block_cache *cache;       /* or NULL */
+    _Atomic(struct wr_staging *) stage; /* memory of the latest access that was staged, or NULL */
 };
 
 /* [collective] As the public calls; `world` is borrowed until the array is closed. */

@@ -142,8 +142,9 @@ int wr_array_name_parse(const char *text, wr_array_name *out)
 /* --- what is there --- */
 
 /* Reads more of the file until the header is whole. */
-static int look_netcdf(const char *path, const char *name, wr_description *out)
+static int look_netcdf(const char *path, const char *name, wr_netcdf *found)
 {
+    const wr_description *out = &found->what;
     int64_t room = 64 << 10;
     bool cut = true;
     int code = 0;
@@ -156,13 +157,15 @@ static int look_netcdf(const char *path, const char *name, wr_description *out)
         cut = false;
         code = wr_path_head(path, room, bytes, &head.length, &head.size);
         if (!code)
-            code = wr_netcdf_parse(&head, name, out, &cut);
+            code = wr_netcdf_parse(&head, name, found, &cut);
         if (!code && out->bytes && head.size < wr_description_end(out))
             code = wr_fail(WEIR_EFORMAT,
                            "the file is cut short: it has %lld bytes, its header tells of %lld",
                            (long long)head.size, (long long)wr_description_end(out));
         wr_free(bytes);
     }
+    if (code)
+        wr_labels_release(&found->labels);
     return code;
 }
 
@@ -178,11 +181,24 @@ static int look_raw(const wr_array_name *n, const char *path, wr_description *ou
     return code;
 }
 
-/* A .npy file is what most are, so that is tried before anything else. */
-int wr_array_name_look(const wr_array_name *n, const char *path, wr_description *out)
+/* HDF5 begins where a program's own header ends. */
+static bool is_hdf5(const char *start, int64_t bytes)
 {
-    char start[WR_NETCDF_START];
+    for (int64_t at = 0; at < bytes; at = at ? 2 * at : 512)
+        if (wr_hdf5_begins(start + at, bytes - at))
+            return true;
+    return false;
+}
+
+/* A .npy file is what most are, so that is tried before anything else. */
+int wr_array_name_look(const wr_array_name *n, const char *path, wr_hdf5 *found, wr_labels *labels)
+{
+    char start[4096];
     int64_t got = 0, size;
+    wr_description *out = &found->what;
+    wr_netcdf netcdf = {0};
+    *found = (wr_hdf5){0};
+    *labels = (wr_labels){0};
     if (n->kind == WR_NAME_RAW)
         return wr_blame(look_raw(n, path, out), path);
     int code = n->kind == WR_NAME_PATH ? wr_npy_look(path, out) : WEIR_EFORMAT;
@@ -191,11 +207,17 @@ int wr_array_name_look(const wr_array_name *n, const char *path, wr_description 
     const weir_error no_npy = *weir_error_last();
     code = wr_path_head(path, sizeof start, start, &got, &size);
     if (!code && wr_netcdf_begins(start, got))
-        code = look_netcdf(path, n->inner, out);
+        code = look_netcdf(path, n->inner, &netcdf);
+    else if (!code && is_hdf5(start, got))
+        code = wr_hdf5_look(path, n->inner, found, labels);
     else if (!code && n->kind == WR_NAME_PATH)
         code = wr_error_raise(&no_npy);
     else if (!code)
-        code = wr_fail(WEIR_EFORMAT, "PATH:/NAME is for classic NetCDF files, and this is none");
+        code = wr_fail(WEIR_EFORMAT, "PATH:/NAME is for NetCDF and HDF5 files, and this is none");
+    if (!code && netcdf.what.type) {
+        *out = netcdf.what;
+        *labels = netcdf.labels;
+    }
     return wr_blame(code, path);
 }
 
@@ -207,11 +229,11 @@ static bool is_same(const wr_description *a, const wr_description *b)
            !memcmp(a->shape, b->shape, (size_t)a->dimensions * sizeof *a->shape);
 }
 
-int wr_array_name_describe(const wr_array_name *n, wr_description *d)
+int wr_array_name_describe(const wr_array_name *n, const wr_labels *labels, wr_description *d)
 {
     static const int format[] = {
         [WR_NAME_PATH] = WEIR_NPY, [WR_NAME_RAW] = WEIR_RAW, [WR_NAME_INSIDE] = WEIR_NETCDF};
-    d->format = format[n->kind];
+    d->format = d->format ? d->format : format[n->kind];
     d->data_offset = WR_NPY_WRITTEN;
     if (n->kind == WR_NAME_RAW && !is_same(&n->raw, d))
         return wr_fail(WEIR_EINVAL, "its name tells of another type, shape or order");
@@ -219,28 +241,54 @@ int wr_array_name_describe(const wr_array_name *n, wr_description *d)
         d->data_offset = n->raw.data_offset;
         d->swapped = n->raw.swapped;
     } else if (n->kind == WR_NAME_INSIDE) {
-        d->data_offset = WR_NETCDF_WRITTEN;
+        char *header;
+        int code = wr_description_settle(d);
+        if (!code)
+            code = wr_netcdf_build(d, n->inner, labels, &header, &d->data_offset);
+        if (code)
+            return code;
+        wr_free(header);
         d->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && weir_type_bytes(d->type) > 1;
     }
     return wr_description_settle(d);
 }
 
-int wr_array_name_make(const wr_array_name *n, const wr_folder *in, const char *file,
-                       const wr_description *d, const wr_owner *owner)
+int wr_array_name_make(const wr_array_name *n, const wr_new_file *file, const wr_description *d,
+                       const wr_labels *labels)
 {
-    char header[WR_NETCDF_WRITTEN];
-    wr_content content = {.data = header, .exclusive = true, .owner = owner};
+    char *header = NULL;
+    wr_content content = {.exclusive = true, .owner = file->owner};
     if (n->kind == WR_NAME_PATH)
-        return wr_npy_make(in, file, d, owner);
+        return wr_npy_make(file->in, file->name, d, file->owner);
     content.size = wr_description_end(d);
+    int code = 0;
     if (n->kind == WR_NAME_INSIDE) {
-        int code = wr_netcdf_build(d, n->inner, header);
-        if (code)
-            return code;
-        content.bytes = sizeof header;
+        code = wr_netcdf_build(d, n->inner, labels, &header, &content.bytes);
         content.size = wr_round_up(content.size, 4);
     }
-    return wr_folder_put(in, file, &content);
+    content.data = header;
+    if (!code)
+        code = wr_folder_put(file->in, file->name, &content);
+    wr_free(header);
+    return code;
+}
+
+bool wr_array_name_is_hdf5(const wr_array_name *n)
+{
+    static const char *const endings[] = {".h5", ".hdf5", ".he5", ".nc4"};
+    const size_t length = strlen(n->file);
+    for (size_t i = 0; n->kind == WR_NAME_INSIDE && i < sizeof endings / sizeof *endings; i++) {
+        const size_t end = strlen(endings[i]);
+        if (length > end && !strcmp(n->file + length - end, endings[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_one_dataset(const wr_folder *in, const char *file)
+{
+    char path[WR_PATH];
+    return !wr_path_join(in->path, file, path, sizeof path) && wr_hdf5_count(path) == 1;
 }
 
 int wr_array_file_is_one(const wr_folder *in, const char *file, bool *is_one)
@@ -255,7 +303,8 @@ int wr_array_file_is_one(const wr_folder *in, const char *file, bool *is_one)
     head.bytes = start;
     *is_one =
         !code && ((head.length >= WR_NPY_START && !wr_npy_measure(start, head.length, &length)) ||
-                  wr_netcdf_variables(&head) == 1);
+                  wr_netcdf_variables(&head) == 1 ||
+                  (is_hdf5(start, head.length) && has_one_dataset(in, file)));
     wr_free(start);
     return code;
 }

@@ -6,7 +6,7 @@
 #ifndef WR_ARRAY_ARRAY_NAME_H
 #define WR_ARRAY_ARRAY_NAME_H
 
-#include "format/description.h"
+#include "format/hdf5.h"
 #include "storage/folder.h"
 
 enum wr_name_kind { WR_NAME_PATH, WR_NAME_RAW, WR_NAME_INSIDE };
@@ -22,16 +22,25 @@ typedef struct wr_array_name {
 int wr_array_name_parse(const char *text, wr_array_name *out);
 
 /* What the file at `path` holds of the array of that name; it must be there as a whole. Errors name
- * `path`. */
-int wr_array_name_look(const wr_array_name *name, const char *path, wr_description *out);
+ * `path`. Of HDF5 also where tiles are, and what is missing; to be released, and so are labels. */
+int wr_array_name_look(const wr_array_name *name, const char *path, wr_hdf5 *out,
+                       wr_labels *labels);
 
-/* What a new array of that name is to be: sets format, data_offset, byte order, and settles it.
- * WEIR_EINVAL if a raw name tells of another. */
-int wr_array_name_describe(const wr_array_name *name, wr_description *d);
+/* What a new array of that name is to be: sets format, unless it is set, data_offset, byte order,
+ * and settles it. WEIR_EINVAL if a raw name tells of another. */
+int wr_array_name_describe(const wr_array_name *name, const wr_labels *labels, wr_description *d);
+
+/* Whether the name is that of a dataset of an HDF5 file. */
+bool wr_array_name_is_hdf5(const wr_array_name *name);
 
 /* A new file with what comes before the data, and zeros. */
-int wr_array_name_make(const wr_array_name *name, const wr_folder *in, const char *file,
-                       const wr_description *d, const wr_owner *owner);
+typedef struct wr_new_file {
+    const wr_folder *in;
+    const char *name; /* of the file */
+    const wr_owner *owner;
+} wr_new_file;
+int wr_array_name_make(const wr_array_name *name, const wr_new_file *file, const wr_description *d,
+                       const wr_labels *labels);
 
 /* Whether a file begins as an array does that fills it, damaged or not: it is somebody's to replace
  * or to remove. An error if it cannot be looked at. */

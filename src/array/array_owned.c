@@ -2,9 +2,7 @@
  * removed: what is not provably the array's own makes the call fail, and stays. */
 #include "array/array_owned.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "array/array_name.h"
 #include "array/array_names.h"
+#include "array/array_zarr.h"
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -200,30 +199,30 @@ static bool is_own(const wr_folder *in, const wr_set *set, const wr_folder_entry
     return false;
 }
 
+/* A folder of a set that is looked through. */
+typedef struct looked {
+    const wr_set *set;
+    const wr_folder_entry *disk;
+    wr_folder_entry here;
+    bool top; /* it has the description */
+} looked;
+
+static int check_entry(void *user, const wr_folder *in, const char *name)
+{
+    const looked *l = user;
+    if ((l->top && !strcmp(name, WR_SET_FILE)) || is_own(in, l->set, l->disk, &l->here, name))
+        return 0;
+    return wr_fail(WEIR_EEXIST, "it also holds %.100s, which is not the array's: left alone", name);
+}
+
 /* What lies in a folder of the set and is not the set's would be left without a name: it is
- * refused, and what is hidden as well. `top`: the folder has the description. */
+ * refused, and what is hidden as well. */
 static int check_entries(const wr_folder *in, const wr_set *set, const wr_folder_entry *disk,
                          bool top)
 {
-    wr_folder_entry here;
-    int code = wr_folder_look(in, ".", false, &here), fd = -1;
-    if (code)
-        return code;
-    fd = openat(in->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-    if (!entries) {
-        code = wr_fail_system(errno, in->path, -1, "list");
-        if (fd >= 0)
-            close(fd);
-        return code;
-    }
-    for (struct dirent *e; !code && (e = readdir(entries));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            !(top && !strcmp(e->d_name, WR_SET_FILE)) && !is_own(in, set, disk, &here, e->d_name))
-            code = wr_fail(WEIR_EEXIST,
-                           "it also holds %.100s, which is not the array's: left alone", e->d_name);
-    closedir(entries);
-    return code;
+    looked l = {.set = set, .disk = disk, .top = top};
+    int code = wr_folder_look(in, ".", false, &l.here);
+    return code ? code : wr_folder_each(in, check_entry, &l);
 }
 
 /* Notes what disks are inside, then looks into them. */
@@ -258,6 +257,8 @@ static int check_set(const wr_folder *in, const wr_named_disks *named)
 {
     wr_set set;
     int code = read_set(in, &set);
+    if (code == WEIR_EFORMAT && (code = wr_zarr_check_owned(in)) != WEIR_EFORMAT)
+        return code;
     if (code == WEIR_EFORMAT || code == WEIR_ENOENT)
         return wr_fail(WEIR_EEXIST, "what has that name is no array, and is left alone");
     if (code)
@@ -289,9 +290,14 @@ static int check_link(const wr_folder *in, const char *name)
 {
     wr_folder folder;
     wr_set set;
-    int code = wr_folder_open(in, name, &folder);
+    char *text = NULL;
+    int64_t length;
+    int version, code = wr_folder_open(in, name, &folder);
     if (!code && !(code = read_set(&folder, &set)))
         wr_set_release(&set);
+    else if (code == WEIR_EFORMAT)
+        code = wr_zarr_read(&folder, &version, &text, &length);
+    wr_free(text);
     wr_folder_close(&folder);
     if (!code || !check_file(in, name))
         return 0;
@@ -331,8 +337,10 @@ int wr_array_owner(const wr_folder *in, const char *name, wr_owner *out)
         return 0;
     }
     code = wr_folder_open(in, name, &folder);
-    if (!code)
-        code = wr_folder_look(&folder, WR_SET_FILE, true, &file);
+    static const char *const names[] = {WR_SET_FILE, "zarr.json", ".zarray"};
+    file.kind = WR_ENTRY_NONE;
+    for (int i = 0; i < 3 && !code && file.kind == WR_ENTRY_NONE; i++)
+        code = wr_folder_look(&folder, names[i], true, &file);
     if (!code)
         out->file &= file.mode;
     wr_folder_close(&folder);
@@ -377,6 +385,8 @@ void wr_array_erase(const wr_folder *in, const char *name, const wr_named_disks 
         if (!read_set(&folder, &set)) {
             erase_set(&folder, &set, named);
             wr_set_release(&set);
+        } else {
+            wr_zarr_erase(&folder);
         }
         wr_folder_close(&folder);
     }

@@ -42,6 +42,17 @@ bool wr_body_settle(wr_body *f, bool columns)
     return true;
 }
 
+void wr_body_share_grain(wr_body *body, const wr_body *other, const int *axes)
+{
+    for (int d = 0; d < body->dimensions; d++) {
+        const int64_t own = wr_max(1, body->grain[d]);
+        const int64_t theirs = wr_max(1, other->grain[axes ? axes[d] : d]);
+        int64_t both;
+        if (wr_mul(own / wr_gcd(own, theirs), theirs, &both) && both <= body->shape[d])
+            body->grain[d] = both;
+    }
+}
+
 void wr_pair_release(wr_pair *pair)
 {
     weir_pattern_free(pair->file);
@@ -69,9 +80,11 @@ static int replace(weir_pattern **p, int code, weir_pattern *made)
     return code;
 }
 
-static int repeat(weir_pattern **p, int64_t count, int64_t extent)
+int wr_axes_repeat(weir_pattern **p, int64_t count, int64_t extent)
 {
     weir_pattern *made = NULL;
+    if (count == 1)
+        return 0;
     int code = weir_pattern_repeat(*p, count, extent, &made);
     return replace(p, code, made);
 }
@@ -114,9 +127,9 @@ static int grow_file(weir_pattern **p, const wr_axis *x, int64_t stride)
         return scatter(p, x->total, x->index, stride);
     int code = x->tail ? weir_pattern_repeat(*p, x->tail, x->step * stride, &tail) : 0;
     if (!code)
-        code = repeat(p, x->count, x->step * stride);
+        code = wr_axes_repeat(p, x->count, x->step * stride);
     if (!code && x->blocks > 1)
-        code = repeat(p, x->blocks, x->jump * stride);
+        code = wr_axes_repeat(p, x->blocks, x->jump * stride);
     if (!code && x->tail)
         return append(p, tail, x->blocks * x->jump * stride);
     weir_pattern_free(tail);
@@ -133,7 +146,7 @@ static int grow_pieces(weir_pattern **p, const wr_axis *x, int64_t stride)
         offset[i] = places->first * stride;
         code = weir_pattern_repeat(*p, places->count, stride, &part[i]);
         if (!code && places->blocks > 1)
-            code = repeat(&part[i], places->blocks, places->jump * stride);
+            code = wr_axes_repeat(&part[i], places->blocks, places->jump * stride);
     }
     if (!code)
         code = weir_pattern_concat(x->pieces, offset, (const weir_pattern *const *)part, &made);
@@ -147,7 +160,7 @@ static int grow_memory(weir_pattern **p, const wr_axis *x, int64_t stride)
     const int64_t step = x->reversed ? -stride : stride;
     if (x->place)
         return scatter(p, x->total, x->place, stride);
-    return x->pieces ? grow_pieces(p, x, step) : repeat(p, x->total, step);
+    return x->pieces ? grow_pieces(p, x, step) : wr_axes_repeat(p, x->total, step);
 }
 
 /* Where the first element of each side is. */
@@ -162,9 +175,11 @@ static void find_starts(const wr_body *f, const wr_axis *axes, const wr_layout *
     }
 }
 
-static int move_by(weir_pattern **p, int64_t offset)
+int wr_axes_move(weir_pattern **p, int64_t offset)
 {
     weir_pattern *made = NULL;
+    if (!offset)
+        return 0;
     int code = weir_pattern_concat(1, &offset, (const weir_pattern *const[]){*p}, &made);
     return replace(p, code, made);
 }
@@ -187,9 +202,9 @@ int wr_axes_pair(const wr_body *f, const wr_axis *axes, const wr_layout *l, wr_p
     }
     find_starts(f, axes, l, &file, &memory);
     if (!code && !empty)
-        code = move_by(&out->file, file);
+        code = wr_axes_move(&out->file, file);
     if (!code && !empty)
-        code = move_by(&out->memory, memory);
+        code = wr_axes_move(&out->memory, memory);
     if (code)
         wr_pair_release(out);
     return code;
@@ -240,7 +255,7 @@ static int along(const weir_pattern *inner, const wr_axis *x, int64_t stride, bo
     int code = weir_pattern_concat(1, NULL, &inner, out);
     if (!code)
         code = (in_memory ? grow_memory : grow_file)(out, x, stride);
-    return code ? code : move_by(out, start * stride);
+    return code ? code : wr_axes_move(out, start * stride);
 }
 
 /* One more dimension: before and behind the range there is everything, in it what is around the
@@ -284,9 +299,9 @@ int wr_axes_rest(const wr_body *f, const wr_cuts *cuts, const wr_layout *l, wr_p
             code = grow_shell(&memory, &cuts[d], l->stride[d], true);
     }
     if (!code)
-        code = move_by(&file.rest, f->offset);
+        code = wr_axes_move(&file.rest, f->offset);
     if (!code)
-        code = move_by(&memory.rest, l->offset);
+        code = wr_axes_move(&memory.rest, l->offset);
     *out = code ? (wr_pair){0} : (wr_pair){file.rest, memory.rest};
     if (!code)
         file.rest = memory.rest = NULL;

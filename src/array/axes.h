@@ -48,10 +48,16 @@ typedef struct wr_body {
     int64_t stride[WEIR_MAX_DIMENSIONS]; /* in bytes */
     int order[WEIR_MAX_DIMENSIONS];      /* slowest first */
     int64_t offset;                      /* of the first element */
+    int64_t grain[WEIR_MAX_DIMENSIONS];  /* indices that are best accessed together: of tiles; 0:
+                                            each for itself */
 } wr_body;
 
 /* Sets strides and order; false if they do not fit 62 bits. */
 bool wr_body_settle(wr_body *body, bool columns);
+
+/* Grains of a body that are such of another one, too, whose dimension axes[d] is like d; as far as
+ * there are common ones within the shape. axes NULL: d itself. */
+void wr_body_share_grain(wr_body *body, const wr_body *other, const int *axes);
 
 /* Two patterns of as many elements, position by position. */
 typedef struct wr_pair {
@@ -59,6 +65,10 @@ typedef struct wr_pair {
 } wr_pair;
 
 void wr_pair_release(wr_pair *pair);
+
+/* Replaces *p by what is made of it; it is freed on failure. */
+int wr_axes_repeat(weir_pattern **p, int64_t count, int64_t extent);
+int wr_axes_move(weir_pattern **p, int64_t offset);
 
 /* How elements lie in memory. */
 typedef struct wr_layout {

@@ -7,6 +7,7 @@
 
 #include "array/distribution.h"
 #include "array/member_axes.h"
+#include "array/tile_axes.h"
 #include "base/arith.h"
 
 void wr_mapping_release(wr_mapping *m)
@@ -209,6 +210,8 @@ int64_t wr_layout_element(const weir_array *array, const weir_layout *layout)
 int wr_axes_place(const weir_array *array, const wr_body *body, bool whole, const wr_axes *axes,
                   wr_pair *out)
 {
+    if (array->tiling.levels)
+        return wr_tiled_pair(&(wr_tiled){&array->tiling, body}, axes->axis, &axes->layout, out);
     if (array->info.members && whole)
         return wr_members_pair(array, axes->axis, &axes->layout, out);
     return wr_axes_pair(body, axes->axis, &axes->layout, out);
@@ -286,7 +289,7 @@ static int build_ranges(const weir_array *array, const weir_selection *s, const 
         code = add_repeats(&axes, out);
     if (!code) {
         out->elements = weir_pattern_bytes(out->pair.file) / body.element;
-        if (!array->info.members || !whole)
+        if ((!array->info.members || !whole) && !array->tiling.levels)
             set_columns(&body, s, out);
     }
     wr_axes_release(&axes);

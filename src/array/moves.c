@@ -2,6 +2,8 @@
  * they need no other type, and swaps their bytes there; everything else is staged. */
 #include "array/moves.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "array/block_cache.h"
@@ -62,6 +64,41 @@ static void swap_in_place(const wr_move *m)
         }
 }
 
+/* New memory costs as much as what is done with it: of staging that is over some is kept, unless
+ * memory is counted. */
+typedef struct wr_staging {
+    int64_t bytes;
+    _Alignas(16) char data[];
+} wr_staging;
+
+static char *take_stage(const wr_move *m, int64_t bytes)
+{
+    if (m->frugal)
+        return wr_alloc(bytes);
+    wr_staging *s = atomic_exchange(&m->array->stage, NULL);
+    if (!s || s->bytes < bytes) {
+        wr_free(s);
+        s = wr_alloc((int64_t)sizeof *s + bytes);
+        if (s)
+            s->bytes = bytes;
+    }
+    return s ? s->data : NULL;
+}
+
+static void give_stage(const wr_move *m)
+{
+    enum { KEPT = 64 << 20 };
+    char *data = m->staging;
+    if (m->frugal || !data) {
+        wr_free(data);
+        return;
+    }
+    wr_staging *s = (wr_staging *)(void *)(data - offsetof(wr_staging, data));
+    if (s->bytes <= KEPT)
+        s = atomic_exchange(&m->array->stage, s);
+    wr_free(s);
+}
+
 int wr_move_prepare(wr_move *m, wr_mapping *mapping, int type, const void *base)
 {
     m->mapping = *mapping;
@@ -75,7 +112,7 @@ int wr_move_prepare(wr_move *m, wr_mapping *mapping, int type, const void *base)
                : m->direction == WR_READ      ? wr_convert_check(m->array->info.type, m->type)
                                               : wr_convert_check(m->type, m->array->info.type);
     if (!code)
-        m->staging = wr_alloc(m->mapping.elements * m->array->body.element);
+        m->staging = take_stage(m, m->mapping.elements * m->array->body.element);
     if (!code && !m->staging)
         code = WEIR_ENOMEM;
     if (code) {
@@ -128,7 +165,7 @@ static int finish(wr_move *m, int code)
         wr_mapping_repeat(&m->mapping, m->base);
     }
     wr_mapping_release(&m->mapping);
-    wr_free(m->staging);
+    give_stage(m);
     m->staging = NULL;
     return code;
 }

@@ -83,8 +83,8 @@ static int meet(const weir_array *array, const weir_selection *wanted, const wei
                 const weir_held *held, meeting *m)
 {
     const weir_selection *there = held ? held->selection : NULL;
-    if (!there || !is_plain(array, wanted, layout) || !is_plain(array, there, held->layout) ||
-        wanted->local != there->local)
+    if (!there || array->tiling.levels || !is_plain(array, wanted, layout) ||
+        !is_plain(array, there, held->layout) || wanted->local != there->local)
         return 0;
     int code = wr_selection_body(array, wanted, &m->body);
     if (!code)

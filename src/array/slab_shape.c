@@ -1,5 +1,5 @@
 /* Slabs are whole along the fast dimensions and as thick along the slow ones as memory allows, so
- * that they are long runs in the file. */
+ * that they are long runs in the file; of arrays in tiles they are whole tiles. */
 #include "array/slab_shape.h"
 
 #include <string.h>
@@ -34,19 +34,20 @@ static int64_t count_bytes(const wr_slab_shape *s, const wr_slab_need *need)
     return sum;
 }
 
-/* Makes slabs thinner along one dimension, until they fit `limit` or are of thickness 1. */
+/* Makes slabs thinner along one dimension, until they fit `limit` or are one grain thick. */
 static void thin(wr_slab_shape *s, const wr_slab_need *need, int d, int64_t limit)
 {
-    const int64_t all = s->block[d];
+    const int64_t grain = s->grain[d], all = wr_div_ceil(s->block[d], grain);
     int64_t least = 1, most = all;
     while (least < most) {
-        s->block[d] = least + (most - least + 1) / 2;
+        const int64_t middle = least + (most - least + 1) / 2;
+        s->block[d] = middle * grain;
         if (count_bytes(s, need) <= limit)
-            least = s->block[d];
+            least = middle;
         else
-            most = s->block[d] - 1;
+            most = middle - 1;
     }
-    s->block[d] = wr_div_ceil(all, wr_div_ceil(all, least)); /* as many slabs, of equal size */
+    s->block[d] = wr_div_ceil(all, wr_div_ceil(all, least)) * grain; /* slabs of equal size */
 }
 
 static void fit(wr_slab_shape *s, const wr_slab_need *need, int64_t limit)
@@ -59,6 +60,11 @@ static void fit(wr_slab_shape *s, const wr_slab_need *need, int64_t limit)
 static int fit_memory(wr_slab_shape *s, const wr_slab_need *need)
 {
     fit(s, need, need->memory);
+    if (count_bytes(s, need) > need->memory) { /* not even tiles fit */
+        for (int d = 0; d < s->dimensions; d++)
+            s->grain[d] = 1;
+        fit(s, need, need->memory);
+    }
     if (count_bytes(s, need) > need->memory)
         return wr_fail(WEIR_EBUDGET,
                        "slabs in %lld bytes of memory: the least that would do is %lld",
@@ -76,17 +82,29 @@ static void fit_part(wr_slab_shape *s, const wr_slab_need *need, int64_t part)
         fit(s, &bare, wr_max(part / SLABS * each, SMALL));
 }
 
+static int64_t count_grains(const wr_slab_shape *s, int d)
+{
+    return wr_div_ceil(s->shape[d], s->grain[d]);
+}
+
 /* The dimension that ranks divide among them: the slowest that has enough for all. */
 static int find_divided(const wr_slab_shape *s, int ranks)
 {
     int largest = s->order[0];
     for (int i = 0; i < s->dimensions; i++) {
-        if (s->shape[s->order[i]] >= ranks)
-            return s->order[i];
-        if (s->shape[s->order[i]] > s->shape[largest])
-            largest = s->order[i];
+        const int d = s->order[i];
+        if (count_grains(s, d) >= ranks)
+            return d;
+        if (count_grains(s, d) > count_grains(s, largest))
+            largest = d;
     }
     return largest;
+}
+
+/* Along it, of the rank that has most. */
+static int64_t largest_part(const wr_slab_shape *s, int d, int ranks)
+{
+    return wr_min(s->shape[d], wr_div_ceil(count_grains(s, d), ranks) * s->grain[d]);
 }
 
 static int64_t count_slabs(const wr_slab_shape *s, const int64_t *lo, const int64_t *hi)
@@ -121,13 +139,13 @@ static void number_dealt(wr_slab_shape *s, const wr_slab_need *need)
 
 static void number_contiguous(wr_slab_shape *s, const wr_slab_need *need, int divided)
 {
-    const int64_t n = s->shape[divided];
+    const int64_t n = s->shape[divided], grain = s->grain[divided];
     s->stride = 1;
-    s->part_hi[divided] = wr_div_ceil(n, need->ranks); /* of the rank that has most */
+    s->part_hi[divided] = largest_part(s, divided, need->ranks);
     s->steps = count_slabs(s, s->part_lo, s->part_hi);
-    const wr_span part = wr_share(n, need->rank, need->ranks);
-    s->part_lo[divided] = part.lo;
-    s->part_hi[divided] = part.hi;
+    const wr_span part = wr_share(count_grains(s, divided), need->rank, need->ranks);
+    s->part_lo[divided] = wr_min(n, part.lo * grain);
+    s->part_hi[divided] = wr_min(n, part.hi * grain);
     s->count = count_slabs(s, s->part_lo, s->part_hi);
     s->elements = wr_slab_elements(s, s->part_lo, s->part_hi);
 }
@@ -139,11 +157,13 @@ int wr_slab_shape_build(const wr_body *body, const wr_slab_need *need, wr_slab_s
     memcpy(s->order, body->order, sizeof s->order);
     memcpy(s->shape, body->shape, sizeof s->shape);
     memcpy(s->part_hi, body->shape, sizeof s->part_hi);
+    for (int d = 0; d < s->dimensions; d++)
+        s->grain[d] = wr_max(1, body->grain[d]);
     int divided = s->dimensions ? find_divided(s, need->ranks) : 0;
     for (int d = 0; d < s->dimensions; d++) {
         int64_t most = s->shape[d];
         if (d == divided && !(need->deal && need->block[d]))
-            most = wr_div_ceil(most, need->ranks); /* of the rank that has most */
+            most = largest_part(s, d, need->ranks);
         s->halo[d] = wr_min(need->halo[d], s->shape[d]);
         s->block[d] = wr_max(1, need->block[d] ? wr_min(need->block[d], most) : most);
     }

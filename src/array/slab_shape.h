@@ -20,7 +20,8 @@ typedef struct wr_slab_shape {
     int order[WEIR_MAX_DIMENSIONS];     /* of storage; slabs are numbered in it */
     int64_t shape[WEIR_MAX_DIMENSIONS]; /* of the array */
     int64_t halo[WEIR_MAX_DIMENSIONS];
-    int64_t block[WEIR_MAX_DIMENSIONS];                                 /* of a slab, at most */
+    int64_t grain[WEIR_MAX_DIMENSIONS]; /* slabs begin at multiples of it, if memory suffices */
+    int64_t block[WEIR_MAX_DIMENSIONS]; /* of a slab, at most */
     int64_t part_lo[WEIR_MAX_DIMENSIONS], part_hi[WEIR_MAX_DIMENSIONS]; /* where this rank's are */
     int64_t first, stride;             /* slab k is number first + k * stride there */
     int64_t count;                     /* slabs of this rank */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "array/array_tiles.h"
 #include "array/moves.h"
 #include "array/reuse.h"
 #include "base/arith.h"
@@ -101,13 +102,15 @@ static int start_write(weir_slabs *s, int64_t slab, int array)
     buffer *b = out_of(s, slab, array);
     const weir_layout layout = {.order = s->shape.order};
     weir_selection to = box_of(now.lo, now.hi);
-    wr_move failed = {.array = s->output[array], .direction = WR_WRITE, .together = true};
-    if (s->options.together && s->error.code)
-        return wr_move_start(&failed, wr_error_raise(&s->error), &b->request);
-    if (s->options.together)
-        return weir_array_write_all(s->output[array], there ? &to : NULL, &layout, b->data,
-                                    &b->request);
-    return there ? weir_array_write(s->output[array], &to, &layout, b->data, &b->request) : 0;
+    const wr_move m = {.array = s->output[array],
+                       .direction = WR_WRITE,
+                       .together = s->options.together,
+                       .frugal = true};
+    if (m.together && s->error.code)
+        return wr_move_start(&m, wr_error_raise(&s->error), &b->request);
+    if (!m.together && !there)
+        return 0;
+    return wr_array_move(m.array, there ? &to : NULL, &layout, b->data, m, &b->request);
 }
 
 /* The writing of a slab, once the caller has filled it. */
@@ -345,11 +348,23 @@ static int build_shape(const weir_slabs_options *o, int rank, wr_slab_shape *out
                          .rank = rank,
                          .ranks = wr_array_transport(lead_of(o))->size,
                          .deal = o->deal};
+    const int64_t share = need.memory / wr_max(1, o->inputs + o->outputs);
+    for (int i = 0; i < o->inputs; i++)
+        need.besides += wr_array_coding_memory(o->input[i], share);
+    for (int i = 0; i < o->outputs; i++)
+        need.besides += wr_array_coding_memory(o->output[i], share);
     for (int i = 0; i < o->inputs; i++)
         need.in_bytes += r.in * o->input[i]->body.element;
     for (int i = 0; i < o->outputs; i++)
         need.out_bytes += r.out * o->output[i]->body.element * (o->output[i]->info.swapped ? 2 : 1);
-    return wr_slab_shape_build(&lead_of(o)->body, &need, out);
+    wr_body body = lead_of(o)->body;
+    for (int i = 0; i < o->outputs; i++)
+        wr_body_share_grain(&body, &o->output[i]->body, NULL);
+    for (int i = 0; i < o->inputs; i++)
+        wr_body_share_grain(&body, &o->input[i]->body, NULL);
+    int code = wr_slab_shape_build(&body, &need, out);
+    need.besides = o->besides; /* where memory is very short it is exceeded by that */
+    return code == WEIR_EBUDGET ? wr_slab_shape_build(&body, &need, out) : code;
 }
 
 int wr_slabs_shape(const weir_slabs_options *options, int rank, wr_slab_shape *out)

@@ -8,6 +8,7 @@
  * of one step, dealt to the ranks, lie side by side. */
 #include <string.h>
 
+#include "array/array_tiles.h"
 #include "array/slab_shape.h"
 #include "base/arith.h"
 #include "format/convert.h"
@@ -21,10 +22,13 @@ typedef struct turning {
     weir_work work;
     weir_array *from, *to;
     int axes[WEIR_MAX_DIMENSIONS]; /* dimension of the source, by dimension of the target */
+    wr_body body;                  /* the target's, with grains that are the source's, too */
+    bool tiled;                    /* there are some */
     wr_slab_shape shape;           /* of the target */
     int64_t side[WEIR_MAX_DIMENSIONS], tile[WEIR_MAX_DIMENSIONS]; /* of slabs and tiles, by
                                                                      dimension of the source */
     int64_t tile_elements, tiles; /* of a tile, and how many a slab has */
+    int64_t coding;               /* bytes that encoding and decoding take */
     char *in[READS], *out[WRITES], *memory;
     weir_request *reading[READS], *writing[WRITES];
     wr_first_error first;
@@ -184,13 +188,21 @@ static int cut_slabs(turning *t, wr_slab_need *need)
 {
     static const int64_t none[WEIR_MAX_DIMENSIONS];
     int64_t block[WEIR_MAX_DIMENSIONS] = {0};
-    need->besides = t->tile_elements * tile_bytes(t);
-    set_block(t, wr_max(1, (need->memory - need->besides) / slab_bytes(t)), block);
+    need->besides = t->tile_elements * tile_bytes(t) + t->coding;
+    if (!t->tiled)
+        set_block(t, wr_max(1, (need->memory - need->besides) / slab_bytes(t)), block);
     need->halo = none;
     need->block = block;
-    int code = wr_slab_shape_build(&t->to->body, need, &t->shape);
+    int code = wr_slab_shape_build(&t->body, need, &t->shape);
     need->block = none;
-    return code == WEIR_EBUDGET ? wr_slab_shape_build(&t->to->body, need, &t->shape) : code;
+    return code == WEIR_EBUDGET ? wr_slab_shape_build(&t->body, need, &t->shape) : code;
+}
+
+/* Whole ones of the source's own, if it has some and they are not larger. */
+static int64_t in_grains(const turning *t, int d, int64_t size)
+{
+    const int64_t grain = wr_max(1, t->from->body.grain[d]);
+    return size > grain && size < t->side[d] ? wr_round_down(size, grain) : size;
 }
 
 /* Tiles have all of a slab's fast dimensions of the source, as far as they may. */
@@ -202,7 +214,7 @@ static void cut_tiles(turning *t)
         t->side[t->axes[d]] = t->shape.block[d];
     for (int i = t->shape.dimensions - 1; i >= 0; i--) {
         const int d = t->from->body.order[i];
-        t->tile[d] = wr_max(1, wr_min(left, t->side[d]));
+        t->tile[d] = in_grains(t, d, wr_max(1, wr_min(left, t->side[d])));
         t->tiles *= wr_div_ceil(t->side[d], t->tile[d]);
         left /= t->side[d];
     }
@@ -217,10 +229,21 @@ static int cut(turning *t)
                          .rank = ranks->rank,
                          .ranks = ranks->size,
                          .deal = 1};
-    t->tile_elements = wr_min(need.memory / 4 / tile_bytes(t), TILE / t->to->body.element);
+    int64_t most = TILE / t->to->body.element, grains = 1;
+    t->coding = wr_array_coding_memory(t->from, need.memory / 2) +
+                wr_array_coding_memory(t->to, need.memory / 2);
+    t->body = t->to->body;
+    wr_body_share_grain(&t->body, &t->from->body, t->axes);
+    for (int d = 0; d < t->body.dimensions; d++) {
+        t->tiled = t->tiled || t->body.grain[d] > 1;
+        if (!wr_mul(grains, wr_max(1, t->from->body.grain[d]), &grains))
+            grains = 1;
+    }
+    t->tile_elements = wr_min(need.memory / 4 / tile_bytes(t), wr_max(most, grains));
     int code = t->tile_elements ? cut_slabs(t, &need) : WEIR_EBUDGET;
     if (code == WEIR_EBUDGET) {
         t->tile_elements = 1;
+        t->coding = 0; /* then memory is exceeded by that */
         code = cut_slabs(t, &need);
     }
     if (!code)

@@ -307,7 +307,7 @@ static void refuse_reserves(wr_world *w, weir_array *a)
     double memory[ROWS * COLUMNS];
     int64_t shape[2];
     weir_slabs *slabs = NULL;
-    odd_info.reserved[3] = odd_set.distribution.reserved[2] = -1;
+    odd_info.reserved[0] = odd_set.distribution.reserved[2] = -1;
     odd_set.members = 1;
     CHECK_FAILS(wr_array_create(w, "none", &odd_info, NULL, NULL, &none), WEIR_EINVAL,
                 "reserve of a weir_array_info");

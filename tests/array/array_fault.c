@@ -11,7 +11,7 @@
 #include "naive_array.h"
 #include "transport/local.h"
 
-enum { RANKS = 3, ROWS = 12, COLUMNS = 10 };
+enum { RANKS = 3, ROWS = 12, COLUMNS = 10, FACTORS = 6 };
 
 /* So many allocations fail one by one; of later ones only some, unless WEIR_TEST_LONG. Nor do
  * transfers fail in all ways then. */
@@ -32,9 +32,13 @@ enum deed {
     DEEDS
 };
 
+/* What the arrays are. */
+enum form { FILE_FORM, SET, TILES, SHARDS, FORMS };
+
 typedef struct scene {
     enum deed deed;
-    bool set, together;
+    enum form form;
+    bool together;
     char hints[200], path[100];
     int64_t fail_after; /* allocation that fails on the last rank, or -1 */
     wr_tunables tunables;
@@ -56,13 +60,20 @@ static double new_value(int i)
     return -i - 1;
 }
 
+static const int64_t tile[] = {5, 4}, shard[] = {10, 4};
+
 static weir_array_info info_of(const scene *s)
 {
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {ROWS, COLUMNS}};
-    if (s->set) {
+    if (s->form == SET) {
         info.members = 4;
         info.distribution.grid[0] = info.distribution.grid[1] = 2;
         info.distribution.block[1] = 2;
+    } else if (s->form != FILE_FORM) {
+        info.format = WEIR_ZARR;
+        info.tile = tile;
+        info.shard = s->form == SHARDS ? shard : NULL;
+        info.codec = "zstd";
     }
     return info;
 }
@@ -183,9 +194,9 @@ static int walk_slabs(weir_array *a, weir_array *to, scene *s, int rank)
     if (code)
         return code;
     while ((more = weir_slabs_next(slabs, &slab)) == 1)
-        for (int i = 0; i < COLUMNS; i++) {
-            CHECK(((const double *)slab.in[0])[i] == old_value((int)slab.lo[0] * COLUMNS + i));
-            ((double *)slab.out[0])[i] = new_value((int)slab.lo[0] * COLUMNS + i);
+        for (int i = (int)slab.lo[1], k = 0; i < (int)slab.hi[1]; i++, k++) {
+            CHECK(((const double *)slab.in[0])[k] == old_value((int)slab.lo[0] * COLUMNS + i));
+            ((double *)slab.out[0])[k] = new_value((int)slab.lo[0] * COLUMNS + i);
         }
     code = weir_slabs_end(slabs);
     return code ? code : more;
@@ -204,7 +215,7 @@ static void enter(scene *s, wr_world *w, weir_array **old, weir_array **new)
     weir_array_options options = {.overwrite = 1, .fill = &(double){7}};
     const char *const disks[] = {"d0", "d1"};
     const int rank = w->transport->rank;
-    if (s->set) {
+    if (s->form == SET) {
         options.disks = 2;
         options.disk = disks;
     }
@@ -250,15 +261,47 @@ static void rank_body(wr_transport *t, void *user)
     wr_world_release(w);
 }
 
+static double wanted_value(const scene *s, bool is_new, int i)
+{
+    if (!is_new)
+        return old_value(i);
+    return s->deed == CREATE ? 7 : new_value(i);
+}
+
+/* What is encoded is looked at by the library. */
+typedef struct sight {
+    const scene *scene;
+    bool is_new;
+} sight;
+
+static void look_body(wr_transport *t, void *user)
+{
+    const sight *k = user;
+    double value[ROWS * COLUMNS];
+    weir_array *a;
+    wr_world *w;
+    CHECK(!wr_world_open(t, &k->scene->tunables, &w));
+    CHECK(!wr_array_open(w, k->scene->path, WEIR_READ, "", &a));
+    CHECK(!weir_array_read(a, &(weir_selection){0}, NULL, value, NULL));
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        CHECK(value[i] == wanted_value(k->scene, k->is_new, i));
+    CHECK(!weir_array_close(a));
+    wr_world_release(w);
+}
+
 /* The array under its name holds new values, or the old ones. */
 static void check_array(const scene *s, bool is_new)
 {
-    naive a = {.info = info_of(s), .disks = s->set && is_new};
-    naive_settle(&a);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
-        double value = !is_new ? old_value(i) : s->deed == CREATE ? 7 : new_value(i);
-        memcpy(a.data + i * 8, &value, 8);
+    naive a = {.info = info_of(s), .disks = s->form == SET && is_new};
+    if (a.info.tile) {
+        sight look = {s, is_new};
+        CHECK_EQUAL(count_names(s->path), 1);
+        CHECK(!wr_local_run(1, &s->tunables, look_body, &look));
+        return;
     }
+    naive_settle(&a);
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        memcpy(a.data + (ptrdiff_t)i * 8, &(double){wanted_value(s, is_new, i)}, 8);
     naive_check_files(&a, s->path);
     naive_release(&a);
 }
@@ -293,8 +336,8 @@ static bool run_scene(scene *s)
         CHECK(!wr_local_run(RANKS, &s->tunables, old_body, s));
     CHECK(!wr_local_run(RANKS, &s->tunables, rank_body, s));
     if (getenv("WEIR_TEST_SHOW"))
-        fprintf(stderr, "deed %d, set %d, together %d, allocation %lld, codes %d and %d, %s\n",
-                (int)s->deed, s->set, s->together, (long long)s->fail_after, s->codes[0],
+        fprintf(stderr, "deed %d, form %d, together %d, allocation %lld, codes %d and %d, %s\n",
+                (int)s->deed, (int)s->form, s->together, (long long)s->fail_after, s->codes[0],
                 s->closes[0], s->hints);
     bool failed = check_codes(s), named = !failed && makes_new(s);
     if (failed && count_names(s->path) > 1) {
@@ -314,7 +357,7 @@ static void set_scene(scene *s, const int *choice, const char *fault)
     static const char *const overlap[] = {"none", "all"};
     static const char *const storage[] = {"posix", "pool"};
     s->deed = (enum deed)choice[0];
-    s->set = choice[1];
+    s->form = (enum form)choice[1];
     s->together = choice[2];
     s->fail_after = -1;
     snprintf(s->hints, sizeof s->hints,
@@ -323,10 +366,23 @@ static void set_scene(scene *s, const int *choice, const char *fault)
              storage[choice[5]], choice[3] ? "list" : "sieve", fault);
 }
 
-static void check_one(void *user, const int *choice)
+/* Unless WEIR_TEST_LONG, of tiles what differs, with shards or not. */
+static bool choose(scene *s, const int *from, int *choice)
+{
+    memcpy(choice, from, FACTORS * sizeof *choice);
+    if (from[1] != TILES || test_long())
+        return true;
+    choice[1] += (int)rng_within(&s->random, 0, 1);
+    return from[0] == CREATE || from[0] == WRITE_ALL || from[0] == READ_ALL || from[0] == SLABS;
+}
+
+static void check_one(void *user, const int *from)
 {
     static const char *const faults[] = {"eio", "enospc", "short"};
     scene *s = user;
+    int choice[FACTORS];
+    if (!choose(s, from, choice))
+        return;
     const int first = test_long() ? 0 : (int)rng_within(&s->random, 0, 2);
     for (int kind = first; kind < (test_long() ? 3 : first + 1); kind++)
         for (int64_t k = 1, missed = 0; missed < 2 && k < 60; k++) {
@@ -348,12 +404,12 @@ static void check_one(void *user, const int *choice)
 
 int main(void)
 {
-    int levels[] = {DEEDS, 2, 2, 2, 2, 2};
+    int levels[FACTORS] = {DEEDS, test_long() ? FORMS : SHARDS, 2, 2, 2, 2};
     scene *s = calloc(1, sizeof *s);
     CHECK(s);
     s->random.state = test_seed();
     snprintf(s->path, sizeof s->path, "array-fault-%d", (int)getpid());
-    test_pairwise(&s->random, 6, levels, check_one, s);
+    test_pairwise(&s->random, FACTORS, levels, check_one, s);
     CHECK(s->failed > 100);
     free(s);
     return 0;

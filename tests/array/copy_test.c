@@ -58,6 +58,7 @@ static void random_target(rng *r, scene *s)
     naive_random(r, to);
     to->info.dimensions = s->from.info.dimensions;
     memcpy(to->info.shape, s->from.info.shape, sizeof to->info.shape);
+    naive_cut(r, to);
     if (to->info.members) {
         random_distribution(r, &to->info, 9, &to->info.distribution);
         to->info.members = distribution_places(&to->info.distribution, to->info.dimensions);

@@ -14,6 +14,9 @@ void naive_settle(naive *a)
     for (int d = 0; d < a->info.dimensions; d++)
         a->elements *= a->info.shape[d];
     a->info.bytes = a->elements * a->element;
+    a->info.tile = a->tiled ? a->tile : NULL;
+    a->info.shard = a->sharded ? a->shard : NULL;
+    a->info.codec = a->codec;
     a->data = calloc((size_t)a->elements + 1, (size_t)a->element);
     CHECK(a->data);
 }
@@ -40,6 +43,26 @@ void random_distribution(rng *r, const weir_array_info *info, int most, weir_dis
     }
 }
 
+void naive_cut(rng *r, naive *a)
+{
+    for (int d = 0; d < a->info.dimensions && a->info.format; d++) {
+        a->tile[d] = rng_within(r, 1, a->info.shape[d] + 1);
+        a->shard[d] = rng_chance(r, 50) ? 0 : a->tile[d] * rng_within(r, 1, 3);
+    }
+}
+
+/* A Zarr array. */
+static void random_tiles(rng *r, naive *a)
+{
+    static const char *const codecs[] = {
+        NULL, NULL, "zstd:1", "gzip:1", "blosc:lz4:1:shuffle", "blosc:zstd:1:bitshuffle"};
+    a->info.format = rng_chance(r, 60) ? WEIR_ZARR : WEIR_ZARR2;
+    a->tiled = rng_chance(r, 90);
+    a->sharded = a->tiled && a->info.format == WEIR_ZARR && rng_chance(r, 50);
+    a->codec = codecs[rng_within(r, 0, 5)];
+    naive_cut(r, a);
+}
+
 void naive_random(rng *r, naive *a)
 {
     int64_t product = 1;
@@ -54,6 +77,10 @@ void naive_random(rng *r, naive *a)
             most--;
         a->info.shape[d] = rng_within(r, rng_chance(r, 5) ? 0 : 1, most);
         product *= a->info.shape[d] ? a->info.shape[d] : 1;
+    }
+    if (rng_chance(r, 35)) {
+        random_tiles(r, a);
+        return;
     }
     if (!rng_chance(r, 50))
         return;
@@ -221,8 +248,50 @@ static void check_file(const naive *a, const char *path, int member)
     free(file);
 }
 
+/* The file of an element's tile, and its number there; of tiles that are as they are. */
+static int64_t find_in_tile(const naive *a, int64_t number, const char *path, char *name)
+{
+    int64_t index[WEIR_MAX_DIMENSIONS], at = 0;
+    const int n = a->info.dimensions, old = a->info.format == WEIR_ZARR2;
+    name += sprintf(name, "%s/%s", path, old ? n ? "" : "0" : "c");
+    naive_index(a, number, index);
+    for (int d = 0; d < n; d++)
+        name += sprintf(name, "%s%lld",
+                        !old ? "/"
+                        : d  ? "."
+                             : "",
+                        (long long)(index[d] / a->tile[d]));
+    for (int i = 0; i < n; i++) {
+        const int d = a->info.columns ? n - 1 - i : i;
+        at = at * a->tile[d] + index[d] % a->tile[d];
+    }
+    return at;
+}
+
+/* What is there; tiles that are missing are fill, which is not known here. */
+static void check_tiles(const naive *a, const char *path)
+{
+    char name[1000];
+    for (int64_t i = 0; i < a->elements && a->tiled && !a->sharded && !a->codec; i++) {
+        char one[16];
+        const int64_t at = find_in_tile(a, i, path, name);
+        FILE *f = fopen(name, "r");
+        if (!f)
+            continue;
+        CHECK(!fseek(f, at * a->element, SEEK_SET));
+        CHECK(fread(one, (size_t)a->element, 1, f) == 1);
+        CHECK(!memcmp(one, a->data + i * a->element, (size_t)a->element));
+        fclose(f);
+    }
+}
+
 void naive_check_files(const naive *a, const char *path)
 {
+    if (a->info.format) {
+        check_tiles(a, path);
+        CHECK_EQUAL(count_names(path), 1);
+        return;
+    }
     for (int m = 0; m < (a->info.members ? a->info.members : 1); m++)
         check_file(a, path, m);
     CHECK_EQUAL(count_names(path), 1);
@@ -230,7 +299,7 @@ void naive_check_files(const naive *a, const char *path)
 
 void naive_swap_files(naive *a, const char *path)
 {
-    if (a->element == 1 || a->info.type == WEIR_BOOL)
+    if (a->element == 1 || a->info.type == WEIR_BOOL || a->info.format)
         return;
     for (int m = 0; m < (a->info.members ? a->info.members : 1); m++) {
         char name[500];

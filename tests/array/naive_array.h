@@ -12,7 +12,10 @@ typedef struct naive {
     weir_array_info info;
     int64_t element, elements; /* bytes of one; how many */
     bool disks;                /* of a set: NAIVE_DISKS, members round-robin */
-    char *data;                /* or NULL */
+    bool tiled, sharded;       /* of a Zarr array, with these: */
+    int64_t tile[WEIR_MAX_DIMENSIONS], shard[WEIR_MAX_DIMENSIONS];
+    const char *codec; /* or NULL */
+    char *data;        /* or NULL */
 } naive;
 
 /* Sizes, bytes and so on follow from the info; all elements are zeros. */
@@ -21,6 +24,9 @@ void naive_settle(naive *a);
 /* A form that is not settled. */
 void naive_random(rng *r, naive *a);
 void naive_release(naive *a);
+
+/* Other tiles, for another shape; nothing for what has none. */
+void naive_cut(rng *r, naive *a);
 
 /* A random grid of at most `most` places; blocks of all kinds. */
 void random_distribution(rng *r, const weir_array_info *info, int most, weir_distribution *out);

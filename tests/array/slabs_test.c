@@ -43,6 +43,7 @@ static void random_shape(rng *r, scene *s)
         while (a->info.members && !first.info.dimensions);
         a->info.dimensions = first.info.dimensions;
         memcpy(a->info.shape, first.info.shape, sizeof a->info.shape);
+        naive_cut(r, a);
         if (a->info.members) {
             random_distribution(r, &a->info, 6, &a->info.distribution);
             a->info.members = distribution_places(&a->info.distribution, a->info.dimensions);

@@ -25,6 +25,7 @@ static void random_target(rng *r, transpose_case *k)
     to->info.dimensions = k->from.info.dimensions;
     for (int d = 0; d < to->info.dimensions; d++)
         to->info.shape[d] = k->from.info.shape[k->axes[d]];
+    naive_cut(r, to);
     if (to->info.members) {
         random_distribution(r, &to->info, 9, &to->info.distribution);
         to->info.members = distribution_places(&to->info.distribution, to->info.dimensions);

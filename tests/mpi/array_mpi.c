@@ -48,7 +48,7 @@ static void run_case(rng *r, array_scene *s, wr_world *w)
     if (rng_chance(r, 30) && !test_weak()) {
         if (rank == 0)
             naive_swap_files(&s->array, s->path);
-        else if (s->array.element > 1)
+        else if (s->array.element > 1 && !s->array.info.format)
             s->array.info.swapped = 1;
     }
     CHECK(!wr_agree(w->transport, 0, 0));
