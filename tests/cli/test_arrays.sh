@@ -119,9 +119,9 @@ cases_of_info() {
     done
     run info --json f.npy g swapped.npy >info.json
     claim "objects('info.json')[0] == dict(path='f.npy', kind='file', format='npy', shape=[6, 7, 8], dtype='i4', \
-order='F', bytes=1344, swapped=False, grid=None, block=None, members=0)"
+order='F', bytes=1344, swapped=False, grid=None, block=None, members=0, names=[], attributes={})"
     claim "objects('info.json')[1] == dict(path='g', kind='set', format='set', shape=[6, 7, 8], dtype='i4', \
-order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6)"
+order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6, names=[], attributes={})"
     claim "len(objects('info.json')) == 3 and objects('info.json')[2]['swapped']"
 }
 
@@ -204,9 +204,9 @@ cases_of_bad_input() {
     done
     refuses 2 'weir does not write netCDF' get 'a.npy[1]' -o x.nc
     refuses 2 'weir does not write TIFF' transpose a.npy x.tif
-    refuses 2 'weir does not write Zarr' create x.zarr/ --shape 4,4 --grid 2,2
+    refuses 2 'weir does not write N5' create x.n5/ --shape 4,4 --grid 2,2
     refuses 2 'weir does not write HDF5' convert a.npy a.h5 --overwrite
-    refuses 1 'folder.zarr: weir does not read Zarr' get folder.zarr
+    refuses 1 'folder.zarr: a folder without array.json, zarr.json or .zarray' get folder.zarr
     refuses 1 'y.h5: weir does not read HDF5' convert y.h5 x.npy
     refuses 2 'No such file' info none.h5
     refuses 2 'takes two arrays' convert a.npy

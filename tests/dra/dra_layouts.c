@@ -116,13 +116,15 @@ static void test_kinds(void)
 }
 
 /* Memory for some of a section only: it is moved in rounds, plain, transposed and reshaped, and
- * what is on disk then is what a plain array reads. */
-static void test_rounds(int kind)
+ * what is on disk then is what a plain array reads; by rows, or in tiles. */
+static void test_rounds(int kind, int request_side)
 {
     enum { A = 700, B = 500 };
     int shapes[3][3] = {{A, B}, {B, A}, {10, A / 10, B}}, block[] = {7, 5, 3}, plain[] = {A, B};
     int chunk[] = {-1, -1}, lo[3] = {0}, hi[3], *shape = shapes[kind], n = kind == 2 ? 3 : 2;
-    dra_size_t disk[] = {A, B}, typical[] = {-1, -1}, dlo[2] = {0}, dhi[] = {A - 1, B - 1};
+    dra_size_t disk[] = {A, B}, typical[] = {request_side, request_side};
+    dra_size_t dlo[2] = {0}, dhi[] = {A - 1, B - 1};
+    char *path = dra_path("rounds"), tiles[300];
     static double value[A * B];
     int d, request, g = GA_Create_handle(), other = NGA_Create(C_DBL, 2, plain, "plain", chunk);
     GA_Set_data(g, n, shape, C_DBL);
@@ -135,7 +137,7 @@ static void test_rounds(int kind)
     if (dra_rank == 0)
         NGA_Put(g, lo, hi, value, shape + 1);
     GA_Sync();
-    DRA_OK(NDRA_Create(C_DBL, 2, disk, "rounds", dra_path("rounds"), DRA_RW, typical, &d));
+    DRA_OK(NDRA_Create(C_DBL, 2, disk, "rounds", path, DRA_RW, typical, &d));
     DRA_OK(NDRA_Write_section(kind == 1, g, lo, hi, d, dlo, dhi, &request));
     DRA_OK(DRA_Wait(request));
     DRA_OK(NDRA_Read(other, d, &request));
@@ -149,7 +151,18 @@ static void test_rounds(int kind)
     NGA_Get(g, lo, hi, value, shape + 1);
     for (int i = 0; i < A * B; i++)
         CHECK(value[i] == i + 0.5);
+    DRA_OK(DRA_Close(d));
+    snprintf(tiles, sizeof tiles, "%s/c/0/0", path);
+    CHECK_EQUAL(!access(tiles, F_OK), request_side > 0);
+    DRA_OK(DRA_Open(path, DRA_R, &d));
+    GA_Zero(g);
+    DRA_OK(NDRA_Read_section(kind == 1, g, lo, hi, d, dlo, dhi, &request));
+    DRA_OK(DRA_Wait(request));
+    NGA_Get(g, lo, hi, value, shape + 1);
+    for (int i = 0; i < A * B; i++)
+        CHECK(value[i] == i + 0.5);
     DRA_OK(DRA_Delete(d));
+    CHECK(access(path, F_OK));
     GA_Destroy(g);
     GA_Destroy(other);
 }
@@ -178,7 +191,8 @@ int main(int count, char **words)
     test_gone();
     DRA_OK(DRA_Init(8, -1, -1, 3e5));
     for (int kind = 0; kind < 3; kind++)
-        test_rounds(kind);
+        test_rounds(kind, kind ? 40 : -1);
+    test_rounds(0, 40);
     DRA_OK(DRA_Terminate());
     check_within(0);
     dra_end();

@@ -23,6 +23,9 @@ static const char *describe(void *user, const weir_array_info *const *in, weir_a
     out->type = o->type ? o->type : out->type;
     out->columns = o->columns < 0 ? out->columns : o->columns;
     o->dimensions = out->dimensions;
+    out->tile = in[0]->tile; /* as far as the new one can have them */
+    out->shard = in[0]->shard;
+    out->codec = in[0]->codec;
     const char *problem = cli_target_deal(target, out);
     if (!problem && o->copy && !target->grid.given) {
         out->members = in[0]->members;
@@ -44,7 +47,7 @@ static int apply(void *user, cli_operands *a, const weir_work *work)
 static int run_as(int argc, char **argv, int copy)
 {
     static const cli_operator op = {
-        .inputs = 1, .outputs = 1, .describe = describe, .apply = apply};
+        .inputs = 1, .outputs = 1, .same = 1, .describe = describe, .apply = apply};
     int arguments;
     options o = {.copy = copy, .columns = -1};
     const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
@@ -71,7 +74,10 @@ const cli_command cli_convert = {
         "  --order C|F, --dtype T, (those of OLD); complex only to complex, f2 only to f2\n"
         "  --grid SIZES      a set of local arrays instead of a .npy file\n"
         "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
+        "  --chunk SIZES, --shard SIZES, --codec C, --format F, as for create (those of OLD)\n"
         "  --block SIZES, --disks A:B, --overwrite, --memory SIZE, --hints H, as for create\n"
+        "  Attributes and names of dimensions are kept where NEW can have them: NetCDF, Zarr, "
+        "HDF5.\n"
         "  Beyond what integers can hold numbers become the nearest they can; fractions are\n"
         "  cut off; bool is whether not 0.\n",
     .run = run_convert};

@@ -137,14 +137,14 @@ static int run(int argc, char **argv)
         problem = check(&o, arguments, &info, element);
     if (problem)
         return cli_usage(argv[0], problem);
-    int status = cli_target_create(argv[0], &o.target, argv[1], &info, &array);
+    int status = cli_target_create(argv[0], &o.target, argv[1], &(cli_model){&info, NULL}, &array);
     return status ? status : cli_target_finish(argv[0], array, fill(array, &o, element));
 }
 
 const cli_command cli_create = {
     .name = "create",
     .arguments = "ARRAY OPTIONS",
-    .help = "makes an array: a .npy file, or a set of local arrays",
+    .help = "makes an array: a .npy file, a set of local arrays, Zarr, HDF5, NetCDF",
     .details =
         "  --shape SIZES     such as 4096,4096; () for a single element\n"
         "  --dtype T         bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16 (f8)\n"
@@ -154,6 +154,11 @@ const cli_command cli_create = {
         "  --random SEED     floats from 0 to 1, integers and bool from all they can hold; the "
         "same\n"
         "                    for any number of ranks and either order\n"
+        "  --chunk SIZES     of Zarr (NAME.zarr) and HDF5 (FILE.h5:/NAME): in chunks (up to 1 "
+        "MiB)\n"
+        "  --shard SIZES     of Zarr: so much in a file, or all (a chunk)\n"
+        "  --codec C         such as zstd:3, gzip:6, blosc:lz4:5:shuffle (none); docs/formats.md\n"
+        "  --format F        npy, zarr or zarr2, whatever the name says\n"
         "  --grid SIZES      a folder of local arrays, so many along each dimension\n"
         "  --block SIZES     indices dealt at a time; 0: one block for each place of the grid (0)\n"
         "  --disks A:B       folders for the local arrays, round-robin (the array's own)\n"

@@ -3,7 +3,8 @@
 #define WR_CLI_FOREIGN_H
 
 /* Those that are ours, for a line that says so. */
-#define CLI_FORMATS ".npy files, sets of local arrays, NetCDF variables (x.nc:/NAME) and raw: names"
+#define CLI_FORMATS                                                                                \
+    ".npy files, sets of local arrays, Zarr, FILE:/NAME of NetCDF and HDF5, and raw: names"
 
 /* The format that the name's ending claims, or NULL if it is none of those known and not ours. */
 const char *cli_foreign_format(const char *path);

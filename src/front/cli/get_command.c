@@ -33,7 +33,7 @@ static int put_array(const char *command, const cli_source *s, const options *o)
         .type = s->info->type, .dimensions = s->dimensions, .columns = s->info->columns};
     for (int d = 0; d < s->dimensions; d++)
         info.shape[d] = s->shape[d];
-    int status = cli_target_create(command, &o->target, o->output, &info, &to);
+    int status = cli_target_create(command, &o->target, o->output, &(cli_model){&info, NULL}, &to);
     return status ? status : cli_target_finish(command, to, copy_slabs(s, to, o->target.memory));
 }
 

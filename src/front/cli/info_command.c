@@ -1,7 +1,9 @@
 /* weir info: what an array is. */
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
+#include "json_items.h"
 #include "options.h"
 #include "size_text.h"
 #include "source.h"
@@ -15,7 +17,8 @@ static const cli_option table[] = {{"--json", offsetof(options, json), NULL}, {0
 static const char *format_of(const weir_array_info *info)
 {
     static const char *const names[] = {
-        [WEIR_NPY] = "npy", [WEIR_SET] = "set", [WEIR_RAW] = "raw", [WEIR_NETCDF] = "netcdf"};
+        [WEIR_NPY] = "npy",   [WEIR_SET] = "set",     [WEIR_RAW] = "raw",  [WEIR_NETCDF] = "netcdf",
+        [WEIR_ZARR] = "zarr", [WEIR_ZARR2] = "zarr2", [WEIR_HDF5] = "hdf5"};
     return names[info->format];
 }
 
@@ -25,10 +28,85 @@ static void print_grid(const weir_array_info *info)
         printf("%s%d", d ? "," : "", info->distribution.grid[d]);
 }
 
-static void print_block(const char *path, const weir_array_info *info)
+/* What tiles take where they are stored. */
+typedef struct stored {
+    int64_t bytes, tiles;
+} stored;
+
+static void print_stored(const weir_array_info *info, const stored *s)
 {
+    double all = 1;
+    for (int d = 0; d < info->dimensions; d++) {
+        const int64_t along = (info->shape[d] + info->tile[d] - 1) / info->tile[d];
+        all *= (double)along;
+    }
+    printf("  stored       ");
+    cli_print_bytes(s->bytes);
+    if (s->bytes)
+        printf(", ratio %.1f", (double)info->bytes / (double)s->bytes);
+    printf("; %lld of %.0f chunks\n", (long long)s->tiles, all);
+}
+
+static void print_tiles(const weir_array_info *info, const stored *s)
+{
+    if (!info->tile)
+        return;
+    printf("  chunks       ");
+    cli_print_sizes(info->dimensions, info->tile);
+    if (info->shard) {
+        printf("\n  shards       ");
+        cli_print_sizes(info->dimensions, info->shard);
+    }
+    printf("\n  codec        %s\n", info->codec ? info->codec : "none");
+    print_stored(info, s);
+}
+
+static void print_names(const char *text)
+{
+    cli_json_item item;
+    for (int i = 0; cli_json_next(&text, &item); i++) {
+        const int quoted = *item.value == '"';
+        printf("%s%.*s", i ? "," : "  dimensions   ", item.length - 2 * quoted,
+               item.value + quoted);
+    }
+    printf("\n");
+}
+
+/* The first ones, and the beginning of what is long. */
+static void print_attributes(const char *text)
+{
+    enum { SHOWN = 20, LONGEST = 200, NAMED = 60 };
+    cli_json_item item;
+    int i = 0;
+    for (; cli_json_next(&text, &item); i++) {
+        if (i >= SHOWN)
+            continue;
+        const int value = cli_json_cut(item.value, item.length, LONGEST);
+        const int key = cli_json_cut(item.key, item.key_length, NAMED);
+        printf("%s%.*s%s = %.*s%s\n", i ? "               " : "  attributes   ", key, item.key,
+               key < item.key_length ? "..." : "", value, item.value,
+               value < item.length ? "..." : "");
+    }
+    if (i > SHOWN)
+        printf("               and %d more\n", i - SHOWN);
+}
+
+static void print_labels(const weir_array *array)
+{
+    const char *names = weir_array_names(array);
+    if (strcmp(names, "[]") != 0)
+        print_names(names);
+    print_attributes(weir_array_attributes(array));
+}
+
+static void print_block(const char *path, const weir_array *array, const stored *s)
+{
+    const weir_array_info *info = weir_array_get_info(array);
     printf("%s\n  kind         %s\n  format       %s\n  shape        ", path,
-           info->members ? "local-array set" : "array file", format_of(info));
+           info->members                                             ? "local-array set"
+           : info->format == WEIR_ZARR || info->format == WEIR_ZARR2 ? "array folder"
+                                                                     : "array file",
+           format_of(info));
     if (!info->dimensions)
         printf("()");
     cli_print_sizes(info->dimensions, info->shape);
@@ -36,6 +114,8 @@ static void print_block(const char *path, const weir_array_info *info)
            info->columns ? "F" : "C");
     cli_print_bytes(info->bytes);
     printf("\n%s", info->swapped ? "  byte order   swapped\n" : "");
+    print_tiles(info, s);
+    print_labels(array);
     if (!info->members)
         return;
     printf("  grid         ");
@@ -60,8 +140,9 @@ static void print_json_text(const char *text)
     putchar('"');
 }
 
-static void print_json(const char *path, const weir_array_info *info)
+static void print_json(const char *path, const weir_array *array, const stored *s)
 {
+    const weir_array_info *info = weir_array_get_info(array);
     printf("{\"path\": ");
     print_json_text(path);
     printf(", \"kind\": \"%s\", \"format\": \"%s\", \"shape\": [", info->members ? "set" : "file",
@@ -79,7 +160,19 @@ static void print_json(const char *path, const weir_array_info *info)
     } else {
         printf(", \"grid\": null, \"block\": null");
     }
-    printf(", \"members\": %d}\n", info->members);
+    printf(", \"members\": %d", info->members);
+    if (info->tile) {
+        printf(", \"chunks\": [");
+        cli_print_sizes(info->dimensions, info->tile);
+        printf("], \"shards\": %s", info->shard ? "[" : "null");
+        if (info->shard)
+            cli_print_sizes(info->dimensions, info->shard);
+        printf("%s, \"codec\": \"%s\"", info->shard ? "]" : "", info->codec ? info->codec : "none");
+    }
+    if (info->tile)
+        printf(", \"stored\": %lld, \"tiles\": %lld", (long long)s->bytes, (long long)s->tiles);
+    printf(", \"names\": %s, \"attributes\": %s}\n", weir_array_names(array),
+           weir_array_attributes(array));
 }
 
 static int show(const char *command, const char *path, const char *before, int json)
@@ -88,11 +181,18 @@ static int show(const char *command, const char *path, const char *before, int j
     int status = cli_array_open(command, path, WEIR_READ, NULL, &array);
     if (status)
         return status;
+    stored s = {0};
+    int code = weir_array_get_info(array)->tile ? weir_array_stored(array, &s.bytes, &s.tiles) : 0;
+    if (code) {
+        status = cli_settle(command, code);
+        weir_array_close(array);
+        return status;
+    }
     if (cli_rank() == 0 && json)
-        print_json(path, weir_array_get_info(array));
+        print_json(path, array, &s);
     if (cli_rank() == 0 && !json) {
         printf("%s", before);
-        print_block(path, weir_array_get_info(array));
+        print_block(path, array, &s);
     }
     return cli_settle(command, weir_array_close(array));
 }
@@ -115,8 +215,9 @@ static int run(int argc, char **argv)
 const cli_command cli_info = {
     .name = "info",
     .arguments = "ARRAY...",
-    .help = "what arrays are: kind, format, shape, type, order, size, local arrays",
+    .help = "what arrays are: format, shape, type, order, size, chunks, attributes",
     .details =
         "  --json            one object for each, in a line: path, kind, format, shape, dtype,\n"
-        "                    order, bytes, swapped, grid, block, members\n",
+        "                    order, bytes, swapped, grid, block, members, names (of dimensions),\n"
+        "                    attributes, and of chunks their bytes (stored) and number (tiles)\n",
     .run = run};

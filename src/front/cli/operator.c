@@ -78,10 +78,13 @@ static int make_outputs(running *r)
     weir_array_info info = *weir_array_get_info(r->arrays.in[0]);
     info.members = 0;
     info.distribution = (weir_distribution){0};
+    info.tile = info.shard = NULL;
+    info.codec = NULL;
     const char *problem = r->op->describe ? r->op->describe(r->options, in, &info) : NULL;
     int status = problem ? cli_usage(r->argv[0], problem) : 0;
+    const cli_model model = {&info, r->op->same ? r->arrays.in[0] : NULL};
     for (; r->made < r->op->outputs && !status; r->made += !status)
-        status = cli_target_create(r->argv[0], &r->how->target, r->argv[1 + r->opened], &info,
+        status = cli_target_create(r->argv[0], &r->how->target, r->argv[1 + r->opened], &model,
                                    &r->arrays.out[r->made]);
     return status;
 }

@@ -35,6 +35,7 @@ typedef struct cli_operands {
 typedef struct cli_operator {
     int inputs, outputs; /* all outputs are called the same */
     int in_place;        /* 1: the input is written */
+    int same;            /* 1: attributes of the first input are the output's too */
 
     /* NULL, or says what outputs are; before, `out` is one file, otherwise as the first input.
      * Returns NULL, or what is wrong. */

@@ -81,6 +81,14 @@ const char *cli_parse_sizes(const char *text, void *out)
     }
 }
 
+const char *cli_parse_whole(const char *text, void *out)
+{
+    if (strcmp(text, "all") != 0)
+        return cli_parse_sizes(text, out);
+    *(cli_sizes *)out = (cli_sizes){.given = 1, .count = -1};
+    return NULL;
+}
+
 const char *cli_parse_type(const char *text, void *out)
 {
     /* A byte order would not be obeyed. */

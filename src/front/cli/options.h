@@ -35,6 +35,7 @@ const char *cli_parse_count(const char *text, void *out);   /* int, 1 to 1000000
 const char *cli_parse_seed(const char *text, void *out);    /* cli_seed */
 const char *cli_parse_bytes(const char *text, void *out);   /* int64_t: 64M */
 const char *cli_parse_sizes(const char *text, void *out);   /* cli_sizes: 4096,4096, or () */
+const char *cli_parse_whole(const char *text, void *out);   /* the same, or all: count is -1 */
 const char *cli_parse_type(const char *text, void *out);    /* int, enum weir_type: f4 */
 const char *cli_parse_columns(const char *text, void *out); /* int: C is 0, F is 1 */
 

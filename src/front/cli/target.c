@@ -33,6 +33,73 @@ const char *cli_target_deal(const cli_target *target, weir_array_info *info)
     return NULL;
 }
 
+const char *cli_parse_format(const char *text, void *out)
+{
+    static const struct {
+        const char *name;
+        int format;
+    } formats[] = {{"npy", -1}, {"zarr", WEIR_ZARR}, {"zarr2", WEIR_ZARR2}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(text, formats[i].name)) {
+            *(int *)out = formats[i].format;
+            return NULL;
+        }
+    return "must be npy, zarr or zarr2";
+}
+
+static int ends_with(const char *text, size_t length, const char *end)
+{
+    return length > strlen(end) && !strncmp(text + length - strlen(end), end, strlen(end));
+}
+
+/* What a new array of that name will be, of those that have tiles; 0: something else. */
+static int format_of(const cli_target *target, const char *path)
+{
+    static const char *const hdf5[] = {".h5", ".hdf5", ".he5", ".nc4"};
+    const char *inside = strstr(path, ":/");
+    size_t length = inside ? (size_t)(inside - path) : strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (target->format)
+        return target->format > 0 ? target->format : 0;
+    if (!inside)
+        return ends_with(path, length, ".zarr") ? WEIR_ZARR : 0;
+    for (size_t i = 0; i < sizeof hdf5 / sizeof *hdf5; i++)
+        if (ends_with(path, length, hdf5[i]))
+            return WEIR_HDF5;
+    return 0;
+}
+
+/* Tiles as the target has them; what came with `info` stays where it can. */
+static const char *set_tiles(const cli_target *target, const char *path, weir_array_info *info)
+{
+    const cli_sizes *chunk = &target->chunk, *shard = &target->shard;
+    const int format = format_of(target, path), same = format == info->format;
+    const cli_target by_name = {0};
+    if (target->format < 0 && format_of(&by_name, path))
+        return "--format npy: a name that ends with .npy, or at least not so";
+    info->format = target->format > 0 ? target->format : 0;
+    if (!format) {
+        info->tile = info->shard = NULL;
+        info->codec = NULL;
+        return chunk->given || shard->given || target->codec
+                   ? "--chunk, --shard and --codec are for Zarr and HDF5: NAME.zarr, FILE.h5:/NAME"
+                   : NULL;
+    }
+    if ((chunk->given && chunk->count != info->dimensions) ||
+        (shard->given && shard->count >= 0 && shard->count != info->dimensions))
+        return "--chunk and --shard must have a size for each dimension";
+    info->codec = same ? info->codec : NULL;
+    info->shard = same && !chunk->given ? info->shard : NULL;
+    if (target->codec)
+        info->codec = strcmp(target->codec, "none") ? target->codec : NULL;
+    if (chunk->given)
+        info->tile = chunk->size;
+    if (shard->given)
+        info->shard = shard->size;
+    return NULL;
+}
+
 /* A list of folders; the library takes them relative to the array, people to where they are. */
 typedef struct folders {
     char *text;
@@ -76,19 +143,23 @@ static int check_name(const char *command, const char *path)
 }
 
 int cli_target_create(const char *command, const cli_target *target, const char *path,
-                      const weir_array_info *info, weir_array **out)
+                      const cli_model *model, weir_array **out)
 {
     folders disks = {0};
+    weir_array_info made = *model->info, *info = &made;
     int status = check_name(command, path);
-    if (status)
-        return status;
-    if (!info->members && *path && path[strlen(path) - 1] == '/')
+    const char *problem = status ? NULL : set_tiles(target, path, info);
+    if (status || problem)
+        return status ? status : cli_usage(command, problem);
+    if (!info->members && *path && path[strlen(path) - 1] == '/' && !format_of(target, path))
         status = cli_usage(command, "a .npy file is no folder");
     if (!status && target->disks && folders_init(&disks, target->disks))
         status = cli_usage(command, "--disks must be folders with colons between them");
     if (!status) {
-        weir_array_options options = {
-            .overwrite = target->overwrite, .disks = disks.count, .disk = disks.path};
+        weir_array_options options = {.overwrite = target->overwrite,
+                                      .disks = disks.count,
+                                      .disk = disks.path,
+                                      .like = model->like};
         cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);

@@ -148,6 +148,8 @@ static int make(wr_dra *a, const wr_dra_order *o)
 {
     char hints[WR_DRA_HINTS + 64], disks[1024];
     const char *disk[WR_DRA_DISKS];
+    int64_t tile[WEIR_MAX_DIMENSIONS] = {0};
+    static const int64_t whole[WEIR_MAX_DIMENSIONS]; /* zeros: one file */
     weir_array_options options = {.overwrite = 1};
     weir_array_info info = {.type = a->type, .dimensions = a->dimensions};
     memcpy(info.shape, a->shape, sizeof a->shape);
@@ -157,6 +159,12 @@ static int make(wr_dra *a, const wr_dra_order *o)
         snprintf(hints, sizeof hints, "%s%saggregators=%d", wr_dra_state.hints,
                  *wr_dra_state.hints ? ";" : "", o->io_ranks);
     int code = spread(o, &info);
+    if (!info.members && wr_dra_in_tiles(o, weir_type_bytes(a->type), tile)) {
+        info.format = WEIR_ZARR;
+        info.columns = 0;
+        info.tile = tile;
+        info.shard = whole;
+    }
     if (!code && info.members)
         code = wr_dra_disks(disks, sizeof disks, &options, disk);
     if (!code && wr_dra_state.rank == 0)

@@ -1,5 +1,5 @@
 /* Where things lie, without files: the order an array is stored in, parts of boxes (the DRA paper,
- * section 4: row- or column-major, as the typical request suggests). */
+ * section 4: row- or column-major, as the typical request suggests, or in blocks). */
 #include "dra_state.h"
 
 /* Bytes of the typical request that lie one after the other, dimensions taken from the fastest. */
@@ -25,6 +25,54 @@ bool wr_dra_by_columns(const wr_dra_order *order, int64_t element, int64_t memor
     enum { ENOUGH = 1 << 20 };
     const int64_t enough = memory && memory / 4 < ENOUGH ? memory / 4 : ENOUGH;
     return run(order, true, element, enough) > run(order, false, element, enough);
+}
+
+static int64_t product(int dimensions, const int64_t *size, int64_t element)
+{
+    for (int i = 0; i < dimensions; i++)
+        element *= size[i];
+    return element;
+}
+
+/* Like the typical request, but of LEAST to MOST bytes, as far as the array goes. */
+static void shape_tile(const wr_dra_order *o, int64_t element, int64_t *tile)
+{
+    enum { LEAST = 64 << 10, MOST = 1 << 20 };
+    for (int i = 0; i < o->dimensions; i++)
+        tile[i] = o->request[i] < 1 || o->request[i] > o->shape[i] ? o->shape[i] : o->request[i];
+    while (product(o->dimensions, tile, element) > MOST) {
+        int longest = 0;
+        for (int i = 1; i < o->dimensions; i++)
+            longest = tile[i] > tile[longest] ? i : longest;
+        tile[longest] = (tile[longest] + 1) / 2;
+    }
+    while (product(o->dimensions, tile, element) < LEAST) {
+        int shortest = -1;
+        for (int i = 0; i < o->dimensions; i++)
+            if (tile[i] < o->shape[i] && (shortest < 0 || tile[i] < tile[shortest]))
+                shortest = i;
+        if (shortest < 0)
+            return;
+        tile[shortest] =
+            2 * tile[shortest] < o->shape[shortest] ? 2 * tile[shortest] : o->shape[shortest];
+    }
+}
+
+/* Requests of a few bytes gain nothing; nor do arrays of a few tiles. */
+bool wr_dra_in_tiles(const wr_dra_order *o, int64_t element, int64_t *tile)
+{
+    enum { SMALL = 4 << 10, SHORT = 32 << 10, TILES = 16 };
+    int64_t request[WR_DRA_DIMENSIONS];
+    for (int i = 0; i < o->dimensions; i++) {
+        const bool whole = o->request[i] < 1 || o->request[i] > o->shape[i];
+        request[i] = whole ? o->shape[i] : o->request[i];
+    }
+    if (run(o, false, element, SHORT) == SHORT || run(o, true, element, SHORT) == SHORT ||
+        product(o->dimensions, request, element) < SMALL)
+        return false;
+    shape_tile(o, element, tile);
+    return product(o->dimensions, o->shape, element) >=
+           TILES * product(o->dimensions, tile, element);
 }
 
 int64_t wr_dra_count(int dimensions, const wr_dra_box *box)

@@ -125,6 +125,9 @@ int wr_dra_delete(int handle);
 /* Whether columns suit the typical request better than rows. */
 bool wr_dra_by_columns(const wr_dra_order *order, int64_t element, int64_t memory);
 
+/* Whether neither does, because the typical request is a block: then in tiles like it. */
+bool wr_dra_in_tiles(const wr_dra_order *order, int64_t element, int64_t *tile);
+
 /* Elements [first, last) of a box, counted by rows, as boxes in that order; at most
  * WR_DRA_RANGE_BOXES. Returns how many. */
 enum { WR_DRA_RANGE_BOXES = 2 * WR_DRA_DIMENSIONS };
