@@ -48,6 +48,7 @@ packages:
 	@tools/setup $(if $(filter setup,$(MAKECMDGOALS)),,--check) $(sort $(PACKAGES))
 
 setup: packages
+	@$(if $(filter test,$(PACKAGES)),tools/node_packages $(BUILD))
 
 # On a terminal ninja keeps its progress to one line.
 demo: packages

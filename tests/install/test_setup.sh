@@ -43,14 +43,14 @@ asks() {
 has() { for package; do case $asked in *" $package "*) ;; *) fail "no $package in$asked" ;; esac; done; }
 lacks() { for package; do case $asked in *" $package "*) fail "$package in$asked" ;; esac; done; }
 
-tests='libglobalarrays-dev gfortran clang python3-numpy strace iproute2 libhdf5-openmpi-dev'
+tests='libglobalarrays-dev gfortran clang python3-numpy strace iproute2 libpnetcdf-dev'
 for goal in all demo install docs; do
     asks $goal
-    has cmake ninja-build pkg-config libcjson-dev openmpi-bin libopenmpi-dev
+    has cmake ninja-build pkg-config libcjson-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
     lacks $tests mpich libmpich-dev clang-tidy git
 done
 asks all MPI=mpich
-has cmake mpich libmpich-dev
+has cmake mpich libmpich-dev libhdf5-mpich-dev
 lacks $tests openmpi-bin
 for goal in test test-long bench; do
     asks $goal

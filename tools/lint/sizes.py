@@ -11,8 +11,10 @@ from rooms import ROOT, strip  # noqa: E402
 COLUMNS, FILE_LINES, FUNCTION_LINES, PARAMETERS = 100, 900, 80, 6
 EXCEPTIONS = "tools/lint/exceptions.txt"
 RULES = {"columns", "file-lines", "function-lines", "parameters", "preprocessor"}
-# The only .c files of src with #if: those that meet the system.
-CONDITIONAL = re.compile(r"src/(base|front)/|src/storage/[^/]*(posix|pool|uring|striped|mem)")
+# The only .c files of src with #if: those that meet the system, the processor, or a library that may
+# be missing.
+CONDITIONAL = re.compile(r"src/(base|front|hdf5)/|src/storage/[^/]*(posix|pool|uring|striped|mem)"
+                         r"|src/codec/(blosc|crc32c|deflate|shuffle|zstd)\.c")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)|\b_Alignas\s*\(.*?\)", re.S)
 
 
@@ -66,7 +68,7 @@ def check_file(path):
     if path.parts[0] == "src" and path.suffix == ".c" and not CONDITIONAL.match(path.as_posix()):
         for number, line in enumerate(code, 1):
             if re.match(r"\s*#\s*(el)?if", line):
-                yield number, "*", "preprocessor", "#if belongs in base, a storage backend or front"
+                yield number, "*", "preprocessor", "#if belongs in base, front, a backend or a codec"
 
 
 def read_exceptions():
