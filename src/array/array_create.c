@@ -339,7 +339,7 @@ static int raise_array(weir_array *a, const char *hints, const void *element)
         return code;
     memcpy(stored, element, (size_t)a->body.element);
     if (a->info.swapped)
-        wr_swap_bytes(&(wr_elements){a->info.type, stored, a->body.element}, 1);
+        wr_swap_here(&(wr_elements){a->info.type, stored, a->body.element}, 1);
     return wr_channel_agree(&a->world->channel, fill(a, stored));
 }
 

@@ -131,7 +131,7 @@ void wr_zarr_tiles(const wr_zarr *z, bool finished, wr_tiles *out)
         out->grid[d] = wr_max(1, wr_div_ceil(z->what.shape[d], t->shard[d]));
     memcpy(out->fill, z->fill, sizeof out->fill);
     if (z->what.swapped)
-        wr_swap_bytes(&(wr_elements){z->what.type, out->fill, out->element}, 1);
+        wr_swap_here(&(wr_elements){z->what.type, out->fill, out->element}, 1);
 }
 
 /* --- making --- */

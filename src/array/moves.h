@@ -18,7 +18,7 @@ typedef struct wr_move {
     wr_run_pattern packed;
 } wr_move;
 
-/* Takes over the mapping, also on failure; writes are staged. */
+/* Takes over the mapping, also on failure. */
 int wr_move_prepare(wr_move *move, wr_mapping *mapping, int type, const void *base);
 
 /* A blocking move. A rank comes with `code` != 0 if it cannot take part; `known` or NULL. */
@@ -29,7 +29,7 @@ int wr_move_run(wr_move *move, const wr_known *known, int code);
 int wr_array_move(weir_array *array, const weir_selection *selection, const weir_layout *layout,
                   const void *base, wr_move how, weir_request **request);
 
-/* Nonblocking; copies the move. */
-int wr_move_start(const wr_move *move, int code, weir_request **out);
+/* Nonblocking; takes over the move. */
+int wr_move_start(wr_move *move, int code, weir_request **out);
 
 #endif

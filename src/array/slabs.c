@@ -102,10 +102,10 @@ static int start_write(weir_slabs *s, int64_t slab, int array)
     buffer *b = out_of(s, slab, array);
     const weir_layout layout = {.order = s->shape.order};
     weir_selection to = box_of(now.lo, now.hi);
-    const wr_move m = {.array = s->output[array],
-                       .direction = WR_WRITE,
-                       .together = s->options.together,
-                       .frugal = true};
+    wr_move m = {.array = s->output[array],
+                 .direction = WR_WRITE,
+                 .together = s->options.together,
+                 .frugal = true};
     if (m.together && s->error.code)
         return wr_move_start(&m, wr_error_raise(&s->error), &b->request);
     if (!m.together && !there)

@@ -9,6 +9,7 @@
 
 #include "base/arith.h"
 #include "base/error.h"
+#include "base/wide.h"
 
 enum { BLOCK = 256 };
 
@@ -312,53 +313,69 @@ void wr_convert(const wr_elements *from, const wr_elements *to, int64_t count)
     }
 }
 
+/* --- byte order --- */
+
+/* A block is taken out first: source and target may be the same. */
 #define DEFINE_SWAP(bits)                                                                          \
-    INLINE void swap_##bits##_at(char *at, int64_t stride, int64_t count)                          \
+    INLINE void swap_block_##bits(const char *at, char *restrict to)                               \
     {                                                                                              \
-        uint##bits##_t v;                                                                          \
-        for (int64_t k = 0; k < count; k++) {                                                      \
-            memcpy(&v, at + k * stride, sizeof v);                                                 \
-            v = __builtin_bswap##bits(v);                                                          \
-            memcpy(at + k * stride, &v, sizeof v);                                                 \
-        }                                                                                          \
+        uint##bits##_t v[BLOCK];                                                                   \
+        memcpy(v, at, sizeof v);                                                                   \
+        for (int64_t k = 0; k < BLOCK; k++)                                                        \
+            v[k] = __builtin_bswap##bits(v[k]);                                                    \
+        memcpy(to, v, sizeof v);                                                                   \
     }                                                                                              \
-    static void swap_##bits(char *at, int64_t stride, int64_t count)                               \
+    static void swap_plain_##bits(const char *at, char *to, int64_t blocks)                        \
     {                                                                                              \
-        for (; stride == sizeof(uint##bits##_t) && count >= BLOCK; count -= BLOCK) {               \
-            swap_##bits##_at(at, sizeof(uint##bits##_t), BLOCK);                                   \
-            at += BLOCK * stride;                                                                  \
+        for (int64_t k = 0; k < blocks; k++)                                                       \
+            swap_block_##bits(at + k * BLOCK * (bits / 8), to + k * BLOCK * (bits / 8));           \
+    }                                                                                              \
+    WR_WIDE static void swap_wide_##bits(const char *at, char *to, int64_t blocks)                 \
+    {                                                                                              \
+        for (int64_t k = 0; k < blocks; k++)                                                       \
+            swap_block_##bits(at + k * BLOCK * (bits / 8), to + k * BLOCK * (bits / 8));           \
+    }                                                                                              \
+    static void swap_##bits(const wr_elements *from, const wr_elements *to, int64_t count)         \
+    {                                                                                              \
+        const bool packed = from->stride == bits / 8 && to->stride == bits / 8;                    \
+        const int64_t blocks = packed ? count / BLOCK : 0;                                         \
+        uint##bits##_t v;                                                                          \
+        (wr_has_wide() ? swap_wide_##bits : swap_plain_##bits)(from->base, to->base, blocks);      \
+        for (int64_t k = blocks * BLOCK; k < count; k++) {                                         \
+            memcpy(&v, (const char *)from->base + k * from->stride, sizeof v);                     \
+            v = __builtin_bswap##bits(v);                                                          \
+            memcpy((char *)to->base + k * to->stride, &v, sizeof v);                               \
         }                                                                                          \
-        swap_##bits##_at(at, stride, count);                                                       \
     }
 
 DEFINE_SWAP(16)
 DEFINE_SWAP(32)
 DEFINE_SWAP(64)
 
-static void swap_real(wr_elements e, int64_t count)
+static void swap_real(wr_elements from, wr_elements to, int64_t count)
 {
-    switch (weir_type_bytes(e.type)) {
+    switch (weir_type_bytes(from.type)) {
     case 2:
-        swap_16(e.base, e.stride, count);
+        swap_16(&from, &to, count);
         break;
     case 4:
-        swap_32(e.base, e.stride, count);
+        swap_32(&from, &to, count);
         break;
     case 8:
-        swap_64(e.base, e.stride, count);
+        swap_64(&from, &to, count);
         break;
     default:
-        break;
+        copy(&from, &to, count);
     }
 }
 
-void wr_swap_bytes(const wr_elements *elements, int64_t count)
+void wr_swap_bytes(const wr_elements *from, const wr_elements *to, int64_t count)
 {
-    if (is_packed(elements)) {
-        swap_real(all_parts(elements), 2 * count);
+    if (is_packed(from) && is_packed(to)) {
+        swap_real(all_parts(from), all_parts(to), 2 * count);
         return;
     }
-    swap_real(real_parts(elements), count);
-    if (is_complex(elements->type))
-        swap_real(imaginary_parts(elements), count);
+    swap_real(real_parts(from), real_parts(to), count);
+    if (is_complex(from->type))
+        swap_real(imaginary_parts(from), imaginary_parts(to), count);
 }

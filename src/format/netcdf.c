@@ -283,7 +283,7 @@ static void print_values(const parser *p, const attribute *a, wr_text *text)
     for (int64_t i = 0; i < a->values && !text->code; i++) {
         memcpy(value, p->byte + a->first + i * bytes, (size_t)bytes);
         if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-            wr_swap_bytes(&(wr_elements){type, value, bytes}, 1);
+            wr_swap_here(&(wr_elements){type, value, bytes}, 1);
         wr_text_put(text, i ? ", " : "");
         wr_json_number(type, value, text);
     }

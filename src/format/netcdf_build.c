@@ -121,7 +121,7 @@ static void put_attribute(writer *w, const wr_attribute *a)
     put(w, a->type ? number_of(a->type) : WR_NETCDF_TEXT, 4);
     put_count(w, count);
     if (a->type && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-        wr_swap_bytes(&(wr_elements){a->type, a->data, bytes}, count);
+        wr_swap_here(&(wr_elements){a->type, a->data, bytes}, count);
     put_padded(w, a->data, count * bytes);
 }
 

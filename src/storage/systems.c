@@ -213,10 +213,15 @@ static void lock_for_a_moment(int fd, bool writable)
 
 int wr_system_refresh(int fd, bool writable)
 {
+    forget_small(fd, writable);
+    return wr_system_refresh_listed(fd, writable);
+}
+
+int wr_system_refresh_listed(int fd, bool writable)
+{
     char name[40];
     struct statx status;
     int wrong;
-    forget_small(fd, writable);
     do
         wrong = fsync(fd); /* brings the newest size, too, where statx does not */
     while (wrong && errno == EINTR);

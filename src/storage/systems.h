@@ -51,4 +51,7 @@ int wr_system_lock(int fd, int command, struct flock *range);
  * data, size and mappings, is not used any more. 0 or an errno. */
 int wr_system_refresh(int fd, bool writable);
 
+/* The same where the folder of the file has just been listed. */
+int wr_system_refresh_listed(int fd, bool writable);
+
 #endif

@@ -1,5 +1,7 @@
 /* A file is written under another name, and takes its own when it is whole, so that whoever reads
- * finds the old one or the new one. */
+ * finds the old one or the new one. Where hosts cache, only a new file is: a name that changes hands
+ * while another host lists the folder, as it must, may lose its file (docs/coherence.md). What is
+ * there is written in place, and files are locked while they are read and written. */
 #include "tiles/tile_files.h"
 
 #include <errno.h>
@@ -11,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/limit.h"
+#include "storage/lock.h"
 #include "storage/paths.h"
 #include "storage/systems.h"
 
@@ -83,6 +87,24 @@ static int fail_system(int errnum, const char *what)
     return wr_fail_system(errnum, "", -1, what);
 }
 
+/* --- files of hosts that cache --- */
+
+static int set_lock(int fd, short kind)
+{
+    struct flock first = {.l_type = kind, .l_whence = SEEK_SET, .l_len = 1};
+    if (!wr_system_lock(fd, F_OFD_SETLKW, &first) || wr_range_is_unsupported(errno))
+        return 0;
+    return fail_system(errno, "lock");
+}
+
+/* What a file has by now is read, and stays so until it is closed. */
+static int settle(int fd)
+{
+    int code = set_lock(fd, F_RDLCK);
+    int wrong = code ? 0 : wr_system_refresh_listed(fd, false);
+    return wrong ? fail_system(wrong, "look at") : code;
+}
+
 /* --- reading --- */
 
 void wr_tile_hand_init(wr_tile_hand *h, const wr_tile_files *files)
@@ -90,10 +112,17 @@ void wr_tile_hand_init(wr_tile_hand *h, const wr_tile_files *files)
     *h = (wr_tile_hand){.files = files, .shard = -1, .fd = -1};
 }
 
+static void close_file(const wr_tile_hand *h, int fd)
+{
+    if (fd >= 0 && h->files->weak)
+        set_lock(fd, F_UNLCK); /* a client may close it later */
+    if (fd >= 0)
+        close(fd);
+}
+
 static void close_shard(wr_tile_hand *h)
 {
-    if (h->fd >= 0)
-        close(h->fd);
+    close_file(h, h->fd);
     wr_free(h->index);
     h->index = NULL;
     h->fd = -1;
@@ -104,6 +133,12 @@ void wr_tile_hand_forget(wr_tile_hand *h)
 {
     close_shard(h);
     h->listed = false;
+}
+
+void wr_tile_hand_rest(wr_tile_hand *h)
+{
+    if (h->files->weak)
+        close_shard(h);
 }
 
 void wr_tile_hand_release(wr_tile_hand *h)
@@ -208,11 +243,13 @@ static int open_shard(wr_tile_hand *h, int64_t shard, int *fd, struct stat *seen
     *fd = wr_open_at(h->files->folder.fd, name, O_RDONLY | O_CLOEXEC, 0);
     if (*fd < 0)
         return errno == ENOENT ? 0 : fail_system(errno, "open");
-    if (!fstat(*fd, seen))
-        return 0;
-    int code = fail_system(errno, "look at");
-    close(*fd);
-    *fd = -1;
+    int code = h->files->weak ? settle(*fd) : 0;
+    if (!code && fstat(*fd, seen))
+        code = fail_system(errno, "look at");
+    if (code) {
+        close_file(h, *fd);
+        *fd = -1;
+    }
     return code;
 }
 
@@ -227,7 +264,7 @@ static int read_file(wr_tile_hand *h, int64_t shard, char *to)
         return 0;
     }
     code = decode(h, fd, &(wr_tile_place){0, seen.st_size, 0}, to);
-    close(fd);
+    close_file(h, fd);
     return code;
 }
 
@@ -389,6 +426,8 @@ int wr_tile_encode(wr_tile_hand *h, const char *from, const void **out, int64_t 
 
 static int write_fully(int fd, const char *from, int64_t bytes, int64_t offset)
 {
+    if (bytes > wr_file_limit() - offset)
+        return fail_system(EFBIG, "write");
     for (int64_t done = 0, got; done < bytes; done += got) {
         do
             got = pwrite(fd, from + done, (size_t)(bytes - done), offset + done);
@@ -462,7 +501,47 @@ static int write_shard(wr_tile_hand *h, int fd, const wr_tile_bytes *tiles)
     return code;
 }
 
-static int put(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
+static int write_whole(wr_tile_hand *h, int fd, const wr_tile_bytes *tiles)
+{
+    return h->files->what.sharded ? write_shard(h, fd, tiles)
+                                  : write_fully(fd, tiles->data, tiles->length, 0);
+}
+
+/* Bytes of a file. */
+static int64_t whole_length(const wr_tiles *t, const wr_tile_bytes *tiles)
+{
+    int64_t bytes = t->sharded ? index_bytes(t) + (t->index_summed ? 4 : 0) : 0;
+    for (int64_t i = 0; i < t->inner; i++)
+        bytes += tiles[i].length;
+    return bytes;
+}
+
+/* A full disk is found before the old bytes are gone. */
+static int make_space(int fd, int64_t bytes)
+{
+    if (bytes > wr_file_limit())
+        return fail_system(EFBIG, "write");
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, wr_max(bytes, 1)) &&
+        (errno == ENOSPC || errno == EDQUOT))
+        return fail_system(errno, "write");
+    return 0;
+}
+
+static int put_in_place(wr_tile_hand *h, int fd, const wr_tile_bytes *tiles)
+{
+    const int64_t bytes = whole_length(&h->files->what, tiles);
+    int code = set_lock(fd, F_WRLCK);
+    if (!code)
+        code = make_space(fd, bytes);
+    if (!code)
+        code = write_whole(h, fd, tiles);
+    if (!code && (ftruncate(fd, bytes) || fsync(fd)))
+        code = fail_system(errno, "write");
+    set_lock(fd, F_UNLCK);
+    return code;
+}
+
+static int put_new(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
 {
     const wr_tile_files *f = h->files;
     char made[WR_TILE_NAME + 24];
@@ -474,8 +553,7 @@ static int put(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
     int code = create(f, name, made, &fd);
     if (code)
         return code;
-    code = f->what.sharded ? write_shard(h, fd, tiles)
-                           : write_fully(fd, tiles->data, tiles->length, 0);
+    code = write_whole(h, fd, tiles);
     if (!code && f->weak && fsync(fd)) /* others must not find it before its bytes */
         code = fail_system(errno, "sync");
     if (close(fd) && !code)
@@ -484,6 +562,22 @@ static int put(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
         code = fail_system(errno, "name");
     if (code)
         unlinkat(f->folder.fd, made, 0);
+    return code;
+}
+
+static int put(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
+{
+    int fd = -1;
+    if (h->files->weak) {
+        fd = wr_open_at(h->files->folder.fd, name, O_WRONLY | O_CLOEXEC, 0);
+        if (fd < 0 && errno != ENOENT)
+            return fail_system(errno, "open");
+    }
+    if (fd < 0)
+        return put_new(h, name, tiles);
+    int code = put_in_place(h, fd, tiles);
+    if (close(fd) && !code)
+        code = fail_system(errno, "close");
     return code;
 }
 

@@ -38,6 +38,9 @@ void wr_tile_hand_release(wr_tile_hand *hand);
 /* What was read of a shard may be old. */
 void wr_tile_hand_forget(wr_tile_hand *hand);
 
+/* Nothing more is read for a while: it holds no lock. */
+void wr_tile_hand_rest(wr_tile_hand *hand);
+
 /* A tile, decoded; errors name the file and the tile. */
 int wr_tile_read(wr_tile_hand *hand, int64_t tile, char *to);
 

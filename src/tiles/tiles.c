@@ -153,6 +153,7 @@ static int read_part(wr_tile_hand *h, const wr_part *part, int64_t *moved)
     int code = 0;
     for (; *moved < part->bytes && !code; *moved += code ? 0 : size)
         code = wr_tile_read(h, first + *moved / size, to + *moved);
+    wr_tile_hand_rest(h);
     return code;
 }
 

@@ -314,7 +314,7 @@ static void test_pairs(rng *r)
 
 static void swap_case(rng *r, int type)
 {
-    static field f, wanted;
+    static field f, wanted, other;
     int64_t count = any_count(r), size = weir_type_bytes(type),
             part = weir_type_bytes(part_of(type));
     lay_out(r, &f, type, count, any_stride(r, type));
@@ -325,7 +325,11 @@ static void swap_case(rng *r, int type)
     for (int64_t k = 0; k < count; k++)
         for (int64_t i = 0; i < size; i++)
             element(&wanted, k)[i] = element(&f, k)[i / part * part + part - 1 - i % part];
-    wr_swap_bytes(&f.e, count);
+    lay_out(r, &other, type, count, any_stride(r, type));
+    wr_swap_bytes(&f.e, &other.e, count);
+    for (int64_t k = 0; k < count; k++)
+        CHECK(!memcmp(element(&other, k), element(&wanted, k), (size_t)size));
+    wr_swap_here(&f.e, count);
     CHECK(!memcmp(f.bytes, wanted.bytes, sizeof f.bytes));
 }
 
