@@ -132,7 +132,7 @@ static int cover_granules(wr_windows *w, wr_window *out)
 {
     out->method = "list";
     out->reason = "whole tiles";
-    int code = wr_union_granules(w, out);
+    int code = wr_union_granules(w, realm_end(w, out->lo, INT64_MAX / 2), out);
     if (code == 1) {
         out->method = "sieve";
         out->reason = "too many tiles to list";

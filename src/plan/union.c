@@ -239,41 +239,86 @@ int wr_union_list(wr_windows *w, int64_t gap, wr_window *out)
     return code;
 }
 
-/* Appends the granules that one rank's pieces touch; 1 if they do not fit. */
-static int list_granules(wr_windows *w, const wr_want *want, const wr_window *at, int64_t *used)
+/* Appends the granules of the realm in [lo, hi) that one rank wants something of; 1 if they do not
+ * fit. Nothing between them is walked. */
+static int list_granules(wr_windows *w, const wr_want *want, int64_t lo, int64_t hi, int64_t *used)
 {
-    wr_meet meet;
-    wr_meeting m;
-    wr_piece last = {0, 0};
-    for (start(w, want, at, &meet); wr_meet_next(&meet, &m);)
-        for (int64_t i = 0; i < m.count; i++) {
-            const int64_t lo = m.offset + i * m.stride;
-            if (lo >= last.lo && lo + m.run <= last.hi)
-                continue;
-            if (*used == WR_PIECES)
-                return 1;
-            last = (wr_piece){wr_plan_down(w->in, lo), wr_plan_up(w->in, lo + m.run)};
-            w->pieces[(*used)++] = last;
-        }
+    const wr_want realm = {.pattern = w->realm, .end = weir_pattern_bytes(w->realm)};
+    int64_t first, there;
+    while (wr_want_first(want, lo, &first) && first < hi) {
+        const int64_t at = wr_plan_down(w->in, first);
+        if (!wr_want_first(&realm, at, &there))
+            break;
+        lo = there > at ? there : at + w->in->granule;
+        if (there > at)
+            continue;
+        if (*used == WR_PIECES)
+            return 1;
+        w->pieces[(*used)++] = (wr_piece){at, lo};
+    }
     return 0;
 }
 
-int wr_union_granules(wr_windows *w, wr_window *out)
+/* The same of all ranks, joined; *used are there already, of what lies before. */
+static int join_granules(wr_windows *w, wr_window *out, int64_t lo, int64_t *used)
 {
     const wr_queued *one;
-    int64_t used = 0;
-    int code = wr_union_room(w) ? 0 : WEIR_ENOMEM;
+    int code = wr_want_queue_reach(&w->queue, out->lo, out->hi, INT64_MAX);
     for (int64_t i = 0; !code && (one = wr_want_queue_get(&w->queue, i, out->hi)); i++)
-        code = list_granules(w, &w->wants[one->want], out, &used);
+        code = list_granules(w, &w->wants[one->want], lo, out->hi, used);
     if (code)
         return code;
-    sort_pieces(w->pieces, used, w->pieces + WR_PIECES);
-    code = build(w, join(w->pieces, used, (wr_joining){0}, out), out);
+    sort_pieces(w->pieces, *used, w->pieces + WR_PIECES);
+    *used = join(w->pieces, *used, (wr_joining){0}, out);
+    return 0;
+}
+
+/* Ends the window where `most` bytes are full; returns how many there are. */
+static int64_t cut_pieces(wr_windows *w, wr_window *out, int64_t most, int64_t *used)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < *used; i++) {
+        wr_piece *one = &w->pieces[i];
+        bytes += one->hi - one->lo;
+        if (bytes < most)
+            continue;
+        one->hi -= bytes - most;
+        out->hi = one->hi;
+        *used = i + 1;
+        return most;
+    }
+    return bytes;
+}
+
+/* Where what is wanted lies far apart, the window goes on until its buffer is full. */
+static int fill_granules(wr_windows *w, int64_t end, wr_window *out, int64_t *used)
+{
+    int64_t lo = out->lo;
+    int code = join_granules(w, out, lo, used);
+    while (!code && !out->fixed && out->hi < end && *used < WR_PIECES / 4 &&
+           cut_pieces(w, out, w->plan->window, used) < w->plan->window) {
+        lo = out->hi;
+        out->hi = wr_min(end, wr_plan_up(w->in, out->hi + (out->hi - out->lo)));
+        code = join_granules(w, out, lo, used);
+    }
+    if (!code && !out->fixed)
+        cut_pieces(w, out, w->plan->window, used);
+    return code;
+}
+
+int wr_union_granules(wr_windows *w, int64_t end, wr_window *out)
+{
+    int64_t used = 0, hi = out->hi;
+    int code = wr_union_room(w) ? fill_granules(w, end, out, &used) : WEIR_ENOMEM;
+    if (!code)
+        code = build(w, used, out);
     if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES) {
         weir_pattern_free(out->cover);
         out->cover = NULL;
-        return 1;
+        code = 1;
     }
+    if (code == 1)
+        out->hi = hi;
     out->holes = out->overlap = true;
     if (!code && w->in->direction == WR_WRITE)
         code = wr_union_survey(w, out);

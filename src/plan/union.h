@@ -15,8 +15,9 @@ void *wr_union_room(wr_windows *w);
  * there are too many runs, or if the cover would exceed the window. */
 int wr_union_list(wr_windows *w, int64_t gap, wr_window *out);
 
-/* The same of the whole granules that it touches, in a window that ends with one. */
-int wr_union_granules(wr_windows *w, wr_window *out);
+/* The same of the whole granules that it touches, in a window that ends with one. Unless that is
+ * fixed, it goes on to where its buffer is full, at most to `end`. */
+int wr_union_granules(wr_windows *w, int64_t end, wr_window *out);
 
 /* How many runs, and bytes in them, wr_union_list would make of range->lo to range->hi; sets
  * range->holes. Returns 1 if there are too many. */
