@@ -55,6 +55,35 @@ static bool is_complete(const wr_async_window *p)
     return true;
 }
 
+bool wr_async_window_submit(wr_handle *handle, wr_async_window *p)
+{
+    p->code = 0;
+    p->valid = INT64_MAX;
+    if (!lay_out(p))
+        return false;
+    p->pending = p->used;
+    for (int i = 0; i < p->used; i++)
+        wr_storage_submit(handle->storage, &p->transfers[i]);
+    return true;
+}
+
+/* All of it has come back; the storage must be at rest before what is missing is looked at. */
+static void settle(wr_handle *handle, wr_async_window *p)
+{
+    if (is_complete(p))
+        return;
+    wr_handle_reap_all(handle);
+    p->code = wr_handle_look(handle, p->used, p->transfers, &p->valid);
+}
+
+void wr_async_window_wait(wr_handle *handle, wr_async_window *p)
+{
+    const wr_transfer *t;
+    while (p->pending && (t = wr_storage_reap(handle->storage, true)))
+        wr_async_window_note(t);
+    settle(handle, p);
+}
+
 static void tell(const load *l, wr_async_window *p)
 {
     if (p->code)
@@ -67,30 +96,22 @@ static void tell(const load *l, wr_async_window *p)
 /* With the storage held, as are all below. */
 static void begin(load *l, wr_async_window *p)
 {
-    p->code = 0;
-    p->valid = INT64_MAX;
-    if (!lay_out(p)) {
+    if (wr_async_window_submit(l->handle, p)) {
+        l->at[l->count++] = p;
+    } else {
         p->code = wr_handle_move_held(l->handle, p->direction, p->cover, p->buffer, &p->valid);
         tell(l, p);
-        return;
     }
-    p->pending = p->used;
-    l->at[l->count++] = p;
-    for (int i = 0; i < p->used; i++)
-        wr_storage_submit(l->handle->storage, &p->transfers[i]);
 }
 
-/* What has come back as a whole; the storage must be at rest before what is missing is looked at.
- */
+/* What has come back as a whole. */
 static void end_some(load *l)
 {
     int left = 0;
     for (int i = 0; i < l->count; i++) {
         wr_async_window *p = l->at[i];
-        if (!p->pending && !is_complete(p)) {
-            wr_handle_reap_all(l->handle);
-            p->code = wr_handle_look(l->handle, p->used, p->transfers, &p->valid);
-        }
+        if (!p->pending)
+            settle(l->handle, p);
         if (p->pending)
             l->at[left++] = p;
         else

@@ -42,6 +42,11 @@ typedef struct wr_io_worker {
     bool stopping;
 } wr_io_worker;
 
+/* Without the worker, with the storage held: gives the window to the storage, false if it has too
+ * many transfers; and waits until it is over. Others may reap what belongs to it between. */
+bool wr_async_window_submit(struct wr_handle *handle, wr_async_window *p);
+void wr_async_window_wait(struct wr_handle *handle, wr_async_window *p);
+
 /* WEIR_ENOMEM: it cannot be done in the background. */
 int wr_async_window_start(struct wr_handle *handle, wr_async_window *p);
 

@@ -1,9 +1,13 @@
-/* Through a buffer, window by window, with what lies between; what is to be written and has holes
- * is read first. Windows and covers are those of a realm that is the whole request. */
+/* Through buffers, window by window, with what lies between; what is to be written and has holes is
+ * read first. Windows and covers are those of a realm that is the whole request. Where the plan has
+ * two in flight, the storage has one while the other is copied; a window that is locked is not left
+ * to it. */
 #include <errno.h>
 
 #include "access/way.h"
 #include "base/arith.h"
+
+enum { FLIGHTS = 2 };
 
 static int lock(wr_lone *x, const wr_window *w)
 {
@@ -18,28 +22,69 @@ static int lock(wr_lone *x, const wr_window *w)
     return 1;
 }
 
-/* One window through a buffer. */
-static int move_window(wr_lone *x, const wr_window *w, char *buffer, int64_t *stop)
+/* A window on its way. */
+typedef struct flight {
+    wr_window window;
+    char *buffer;
+    bool made; /* there is one */
+    bool away; /* the storage has it */
+    wr_async_window async;
+} flight;
+
+/* With the storage as long as it takes, or only given to it. */
+static int move(wr_lone *x, flight *f, enum wr_direction direction, bool leave)
 {
     wr_handle *handle = x->handle;
-    const wr_access_request *a = x->a;
-    int64_t valid = INT64_MAX;
-    const bool write = a->direction == WR_WRITE;
+    wr_async_window *p = &f->async;
+    p->direction = direction;
+    p->cover = f->window.cover;
+    p->buffer = f->buffer;
+    pthread_mutex_lock(&handle->moving);
+    f->away = leave && wr_async_window_submit(handle, p);
+    if (!f->away)
+        p->code = wr_handle_move_held(handle, direction, p->cover, p->buffer, &p->valid);
+    pthread_mutex_unlock(&handle->moving);
+    return f->away ? 0 : p->code;
+}
+
+/* Up to where the storage may be left alone with it. */
+static int begin(wr_lone *x, flight *f, bool leave)
+{
+    const wr_window *w = &f->window;
+    const bool write = x->a->direction == WR_WRITE;
     wr_did_open(&x->did);
     const int locked = lock(x, w);
     int code = locked < 0 ? locked : 0;
+    f->made = true;
     if (!code && (!write || w->holes))
-        code = wr_handle_move(handle, WR_READ, w->cover, buffer, &valid);
-    if (!code) {
-        wr_access_copy(a, w->cover, buffer, w->lo, write ? w->hi : wr_min(w->hi, valid));
-        if (write)
-            code = wr_handle_move(handle, WR_WRITE, w->cover, buffer, &valid);
+        code = move(x, f, WR_READ, leave && !write);
+    if (!code && write) {
+        wr_access_copy(x->a, w->cover, f->buffer, w->lo, w->hi);
+        code = move(x, f, WR_WRITE, leave && !locked);
     }
     if (locked == 1)
-        wr_handle_unlock(handle, w->lo, w->hi);
+        wr_handle_unlock(x->handle, w->lo, w->hi);
+    return code;
+}
+
+/* `code` is that of beginning it. */
+static int end(wr_lone *x, flight *f, int code, int64_t *stop)
+{
+    const wr_window *w = &f->window;
+    const bool write = x->a->direction == WR_WRITE;
+    if (f->away) {
+        pthread_mutex_lock(&x->handle->moving);
+        wr_async_window_wait(x->handle, &f->async);
+        pthread_mutex_unlock(&x->handle->moving);
+        code = f->async.code;
+    }
+    const int64_t valid = f->async.valid;
+    if (!code && !write)
+        wr_access_copy(x->a, w->cover, f->buffer, w->lo, wr_min(w->hi, valid));
     if (code || (!write && valid < INT64_MAX))
-        *stop = code ? w->lo : valid;
+        *stop = wr_min(*stop, code ? w->lo : valid);
     x->did.open--;
+    f->made = f->away = false;
     return code;
 }
 
@@ -58,27 +103,66 @@ static bool is_done(wr_lone *x, wr_outcome o)
     return false;
 }
 
+/* What is under way comes to its end, the older one first. What went wrong later does not count. */
+static void end_all(wr_lone *x, flight *f, int next, wr_outcome *o)
+{
+    for (int i = 0; i < FLIGHTS; i++) {
+        flight *one = &f[(next + i) % FLIGHTS];
+        if (!one->made)
+            continue;
+        const weir_error error = *weir_error_last();
+        const int code = end(x, one, 0, &o->stop);
+        wr_window_release(&one->window);
+        if (code && !o->code)
+            o->code = code;
+        else if (o->code)
+            wr_error_raise(&error);
+    }
+}
+
+/* One window; the one that was two before it is over. */
+static int next_window(wr_lone *x, wr_windows *walk, flight *f, wr_outcome *o)
+{
+    if (f->made) {
+        o->code = end(x, f, 0, &o->stop);
+        wr_window_release(&f->window);
+    }
+    if (o->code || o->stop < INT64_MAX)
+        return 0;
+    const bool leave = x->plan->slots > 1;
+    const int more = wr_windows_next(walk, &f->window);
+    if (more != 1) {
+        o->code = more;
+        return 0;
+    }
+    o->code = begin(x, f, leave);
+    if (o->code || !leave) {
+        o->code = end(x, f, o->code, &o->stop);
+        wr_window_release(&f->window);
+    }
+    return 1;
+}
+
 bool wr_way_sieve(wr_lone *x)
 {
     const wr_access_request *a = x->a;
     const wr_plan *plan = x->plan;
+    const int64_t bytes = wr_min(plan->window, plan->hi - plan->lo);
+    const int flights = plan->slots > 1 && bytes < plan->hi - plan->lo ? FLIGHTS : 1;
     wr_want want = {a->file, a->begin, a->end, 0};
     wr_windows walk;
-    wr_window w;
     wr_outcome o = {.stop = INT64_MAX};
     weir_pattern *realm = NULL;
-    char *buffer = wr_alloc(wr_min(plan->window, plan->hi - plan->lo));
+    flight f[FLIGHTS] = {0};
+    int next = 0;
+    char *buffer = wr_alloc(flights * bytes);
     o.code = buffer ? wr_plan_realm(plan, 0, &realm) : WEIR_ENOMEM;
+    f[0].buffer = buffer;
+    f[1].buffer = buffer ? buffer + (flights - 1) * bytes : NULL;
     wr_windows_init(&walk, x->in, plan, realm, 1, &want);
-    for (int more = 1; !o.code && more && o.stop == INT64_MAX;) {
-        more = wr_windows_next(&walk, &w);
-        if (more < 0)
-            o.code = more;
-        if (more == 1) {
-            o.code = move_window(x, &w, buffer, &o.stop);
-            wr_window_release(&w);
-        }
-    }
+    while (!o.code && o.stop == INT64_MAX && next_window(x, &walk, &f[next], &o))
+        next = (next + 1) % flights;
+    end_all(x, f, next, &o);
     if (o.code && o.stop == INT64_MAX)
         o.stop = walk.at;
     wr_windows_release(&walk);
@@ -101,9 +185,9 @@ bool wr_way_columns(wr_lone *x)
         wr_run_pattern cover;
         int64_t hi = wr_min(lo + step, a->hi);
         int64_t wanted = wr_pattern_data_below(a->file, hi) - wr_pattern_data_below(a->file, lo);
-        wr_window w = {.lo = lo, .hi = hi, .holes = wanted < hi - lo};
-        w.cover = (weir_pattern *)wr_run_pattern_set(&cover, lo, hi - lo);
-        o.code = move_window(x, &w, buffer, &o.stop);
+        flight f = {.window = {.lo = lo, .hi = hi, .holes = wanted < hi - lo}, .buffer = buffer};
+        f.window.cover = (weir_pattern *)wr_run_pattern_set(&cover, lo, hi - lo);
+        o.code = end(x, &f, begin(x, &f, false), &o.stop);
     }
     wr_free(buffer);
     return is_done(x, o);
