@@ -123,8 +123,8 @@ WEIR_API const char *weir_array_names(const weir_array *array);
  * indexes. [collective] */
 WEIR_API int weir_array_stored(weir_array *array, int64_t *bytes, int64_t *tiles);
 
-/* The file or folder the array is in; a new one's has another name until it is closed. Borrowed.
- * [local] */
+/* The file or folder the array is in; a new one's has another name until it is closed, unless it
+ * becomes a part of a file that was there. Borrowed. [local] */
 WEIR_API const char *weir_array_where(const weir_array *array);
 
 /* --- reading and writing --- */

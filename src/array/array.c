@@ -60,6 +60,7 @@ void wr_array_leave(weir_array *a)
     wr_zarr_release(&a->zarr);
     wr_hdf5_release(&a->hdf5);
     wr_labels_release(&a->labels);
+    wr_free(a->joined);
     wr_free(a->inner);
     wr_free(a->start);
     wr_folder_close(&a->inside);
@@ -242,7 +243,9 @@ static int tell_where(const weir_array *a, int code)
              named ? "has its name, but this is left" : "did not get its name", SHOWN, why.text,
              length ? " (" : "", why.file + (length > SHOWN ? length - SHOWN : 0),
              length ? ")" : "");
-    if (!a->site || wr_path_join(a->site->folder.path, a->site->made, where, sizeof where))
+    if (a->joined)
+        snprintf(where, sizeof where, "%s:/%s", a->at, a->joined);
+    else if (!a->site || wr_path_join(a->site->folder.path, a->site->made, where, sizeof where))
         snprintf(where, sizeof where, "%s", a->made);
     wr_error_raise(&error);
     wr_error_note_file(where, -1);
@@ -281,21 +284,36 @@ static int prepare(weir_array *a)
     return code ? code : weir_array_sync_durable(a);
 }
 
+/* Rank 0: of a file that was there. */
+static int name_joined(weir_array *a, bool durable)
+{
+    const int code = wr_hdf5_name(a->at, a->joined, a->inner, &a->hdf5, &a->labels);
+    return code || !durable ? code : wr_folder_sync_file(&a->site->folder, a->site->name);
+}
+
+/* Rank 0: a file or folder of its own. */
+static int name_made(weir_array *a, bool durable)
+{
+    wr_site *s = a->site;
+    const wr_named_disks named = wr_array_named_disks(a);
+    int code = a->staged ? wr_site_restrict(s) : 0; /* it is a file only now */
+    if (!code && a->staged && durable)
+        code = wr_folder_sync_file(&s->folder, s->made);
+    if (!code && a->zarr.version)
+        code = wr_zarr_finish(&s->folder, s->made, &a->zarr, durable);
+    return code ? code : wr_site_publish(s, durable, &named);
+}
+
 /* [collective] A new array, closed with `code` and details, gets its name, or stays under the
  * one it was made under. */
 static int publish(weir_array *a, int code, bool durable)
 {
-    const wr_named_disks named = wr_array_named_disks(a);
     if (!code && a->site && a->staged)
         code = wr_dataset_pack_stage(a, &a->site->folder, a->site->made);
-    if (!code && a->site && a->staged)
-        code = wr_site_restrict(a->site); /* it is a file only now */
-    if (!code && a->site && a->staged && durable)
-        code = wr_folder_sync_file(&a->site->folder, a->site->made);
-    if (!code && a->site && a->zarr.version)
-        code = wr_zarr_finish(&a->site->folder, a->site->made, &a->zarr, durable);
-    if (!code && a->site)
-        code = wr_site_publish(a->site, durable, &named);
+    if (!code && a->joined)
+        code = name_joined(a, durable);
+    else if (!code && a->site)
+        code = name_made(a, durable);
     return wr_channel_agree(&a->world->channel, tell_where(a, code));
 }
 

@@ -24,6 +24,7 @@ struct weir_array {
     wr_zarr zarr;     /* version 0: it is none */
     wr_hdf5 hdf5;     /* of a dataset in tiles: where they are */
     char *inner;      /* and its name in the file */
+    char *joined;     /* of a new one in a file that was there, at rank 0: its name until then */
     bool flat;        /* its tiles follow each other in one file, as they are: it is that */
     wr_labels labels; /* on all ranks the same */
     bool staged;      /* a new one, whose tiles are encoded: they are files until it is closed */

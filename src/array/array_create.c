@@ -1,4 +1,5 @@
 /* Creating arrays: what rank 0 makes, all ranks agree on. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array_inside.h"
@@ -149,21 +150,33 @@ static int make_set(weir_array *a)
     return code;
 }
 
-/* Rank 0: of a file that is to be replaced, the array of that name must be in it. */
-static int check_replaced(const wr_array_name *name)
+/* Rank 0: whether there is a file of that name that has other data. */
+static bool has_others(const wr_array_name *name)
 {
     wr_hdf5 found;
     wr_labels labels = {0};
     if (name->kind != WR_NAME_INSIDE)
-        return 0;
+        return false;
     const int code = wr_array_name_look(name, name->file, &found, &labels);
     if (!code) {
         wr_hdf5_release(&found);
         wr_labels_release(&labels);
     }
-    if (code != WEIR_ENOENT || weir_error_last()->errnum)
-        return 0; /* what else is wrong is found out later */
-    return wr_fail(WEIR_EEXIST, "the file has other data than what is named: left alone");
+    return code == WEIR_ENOENT && !weir_error_last()->errnum; /* what else is wrong shows later */
+}
+
+/* Rank 0: the array is to become a part of the file. */
+static int join_file(weir_array *a, wr_site *s)
+{
+    char joined[WR_PATH];
+    int code = wr_site_join(s);
+    if (code)
+        return code;
+    const int length = snprintf(joined, sizeof joined, "%s.partial-%s", a->inner, s->tag);
+    if (length >= (int)sizeof joined)
+        return wr_fail(WEIR_ERANGE, "a name of %d bytes", length);
+    a->joined = wr_copy_text(joined);
+    return a->joined ? 0 : WEIR_ENOMEM;
 }
 
 /* Rank 0: a name, and the file or the folder of that name. */
@@ -173,11 +186,15 @@ static int give_birth(weir_array *a, const wr_array_name *name, const wr_descrip
     const wr_named_disks named = wr_array_named_disks(a);
     wr_site *s = a->site = wr_alloc(sizeof *s);
     int code = s ? wr_site_open(a->at, s) : WEIR_ENOMEM;
-    if (!code && overwrite)
-        code = check_replaced(name);
+    const bool others = !code && has_others(name);
+    const bool joins = others && d->format == WEIR_HDF5;
+    if (!code && others && !joins)
+        code = wr_fail(WEIR_EEXIST, "the file has other data than what is named: left alone");
     if (!code && s)
-        code = wr_site_prepare(s, overwrite, &named);
-    if (!code && s)
+        code = joins ? join_file(a, s) : wr_site_prepare(s, overwrite, &named);
+    if (!code && joins && !a->staged)
+        snprintf(b->made, sizeof b->made, "%s", a->at);
+    else if (!code && s)
         code = wr_path_join(s->folder.path, s->made, b->made, sizeof b->made);
     if (code || !s)
         return code;
@@ -201,7 +218,9 @@ void wr_array_abandon(const weir_array *a)
 {
     if (a->site && a->staged)
         wr_dataset_erase_stage(a, &a->site->folder, a->site->made);
-    if (a->site && a->info.members)
+    if (a->joined)
+        wr_hdf5_remove(a->at, a->joined);
+    else if (a->site && a->info.members)
         wr_set_erase_new(&a->site->folder, a->site->made, &a->set);
     else if (a->site)
         wr_array_erase(&a->site->folder, a->site->made, &(wr_named_disks){0});

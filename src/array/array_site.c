@@ -91,6 +91,11 @@ int wr_site_prepare(wr_site *s, bool overwrite, const wr_named_disks *named)
     return blame(s, code);
 }
 
+int wr_site_join(wr_site *s)
+{
+    return blame(s, invent(s));
+}
+
 /* Where names cannot be exchanged at once. A file gets a second name first, so that there is always
  * one of the first; where that cannot be, as of folders, for a moment there is nothing. The older
  * array has an invented name then, as after an exchange. */

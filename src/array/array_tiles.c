@@ -149,12 +149,33 @@ static int make_stage(const wr_folder *in, const char *name, const wr_owner *own
     return code;
 }
 
+/* What is encoded gets its place later; where it is known now, the array is told. */
+static int join(weir_array *a)
+{
+    wr_hdf5 made = {.what = a->hdf5.what};
+    memcpy(made.fill, a->hdf5.fill, sizeof made.fill);
+    int code = wr_hdf5_join(a->at, a->joined, a->inner, &made);
+    if (code || a->staged)
+        wr_hdf5_release(&made);
+    else
+        a->hdf5 = made;
+    return code;
+}
+
 int wr_dataset_create(weir_array *a, const wr_folder *in, const char *name, const wr_owner *owner)
 {
     char path[WR_PATH];
+    int code = a->joined ? join(a) : 0;
+    if (code || (a->joined && !a->staged))
+        return code;
+    if (a->staged && (code = make_stage(in, name, owner)) && a->joined) {
+        const weir_error error = *weir_error_last();
+        wr_hdf5_remove(a->at, a->joined);
+        wr_error_raise(&error);
+    }
     if (a->staged)
-        return make_stage(in, name, owner);
-    int code = wr_path_join(in->path, name, path, sizeof path);
+        return code;
+    code = wr_path_join(in->path, name, path, sizeof path);
     return code ? code : wr_hdf5_make(path, a->inner, &a->hdf5, &a->labels);
 }
 
@@ -200,25 +221,39 @@ void wr_dataset_erase_stage(const weir_array *a, const wr_folder *in, const char
     wr_error_raise(&error);
 }
 
+/* Into a dataset that is there. */
+static int pack(weir_array *a, const wr_folder *in, const char *name, const char *path,
+                const char *inner)
+{
+    packing p = {.stage.fd = -1};
+    wr_array_tiles(a, &p.tiles);
+    int code = wr_folder_open(in, name, &p.stage);
+    if (!code)
+        code = wr_hdf5_pack(path, inner, &a->hdf5, next_tile, &p);
+    wr_free(p.data);
+    wr_folder_close(&p.stage);
+    return code;
+}
+
 int wr_dataset_pack_stage(weir_array *a, const wr_folder *in, const char *name)
 {
     char path[WR_PATH], packed[WR_PATH];
-    packing p = {.stage.fd = -1};
     wr_hdf5 made = {.what = a->hdf5.what};
+    if (a->joined) {
+        const int wrong = pack(a, in, name, a->at, a->joined);
+        if (!wrong)
+            wr_dataset_erase_stage(a, in, name);
+        return wrong;
+    }
     memcpy(made.fill, a->hdf5.fill, sizeof made.fill);
-    wr_array_tiles(a, &p.tiles);
     const int length = snprintf(packed, sizeof packed, "%.250s.h5", name);
     int code = length < (int)sizeof packed ? wr_path_join(in->path, packed, path, sizeof path)
                                            : wr_fail(WEIR_ERANGE, "a name of %d bytes", length);
     if (!code)
-        code = wr_folder_open(in, name, &p.stage);
-    if (!code)
         code = wr_hdf5_make(path, a->inner, &made, &a->labels);
     const bool there = !code;
     if (!code)
-        code = wr_hdf5_pack(path, a->inner, &made, next_tile, &p);
-    wr_free(p.data);
-    wr_folder_close(&p.stage);
+        code = pack(a, in, name, path, a->inner);
     wr_hdf5_release(&made);
     if (!code && !(code = wr_folder_exchange(in, packed, name))) {
         wr_dataset_erase_stage(a, in, packed);

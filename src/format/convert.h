@@ -22,8 +22,8 @@ typedef struct wr_elements {
  * source and target may be the same where both sizes and strides are equal. */
 void wr_convert(const wr_elements *from, const wr_elements *to, int64_t count);
 
-/* Reverses the bytes of each element, of each half of complex ones. Both are of one type, and are the
- * same or do not overlap. */
+/* Reverses the bytes of each element, of each half of complex ones. Both are of one type, and are
+ * the same or do not overlap. */
 void wr_swap_bytes(const wr_elements *from, const wr_elements *to, int64_t count);
 
 static inline void wr_swap_here(const wr_elements *elements, int64_t count)

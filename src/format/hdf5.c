@@ -454,44 +454,87 @@ static int give_labels(const wr_labels *labels, const wr_description *d, giver *
     return code;
 }
 
-static int make(const char *path, const char *name, const wr_hdf5_facts *facts,
-                const wr_hdf5_labels *labels)
+static int make(const char *path, const char *name, const char *room, const wr_hdf5 *h)
 {
     char text[WR_HDF5_TEXT] = "";
+    wr_hdf5_facts facts;
+    int code = give_facts(h, &facts);
+    if (code)
+        return code;
     const wr_hdf5_module *module = enter();
     if (!module)
         return WEIR_EUNSUPPORTED;
-    int code = create(path);
+    code = room ? 0 : create(path);
     if (code)
         return leave(code, text, path);
-    code = leave(module->make(path, name, facts, labels, text), text, path);
+    code = leave(module->make(path, name, room, &facts, text), text, path);
+    if (code && !room)
+        unlink(path);
+    return code;
+}
+
+static int finish(const char *path, const char *name, const char *other, const wr_hdf5 *h,
+                  const wr_labels *labels)
+{
+    char text[WR_HDF5_TEXT] = "";
+    giver g = {0};
+    int code = give_labels(labels, &h->what, &g);
+    const wr_hdf5_module *module = code ? NULL : enter();
+    if (!code)
+        code = module ? leave(module->finish(path, name, other, &g.labels, text), text, path)
+                      : WEIR_EUNSUPPORTED;
+    giver_release(&g);
+    return code;
+}
+
+/* It is looked at afterwards, which tells places, and that all of it lies in the file. */
+static int look_again(const char *path, const char *name, wr_hdf5 *h)
+{
+    wr_hdf5 made;
+    const int code = wr_hdf5_look(path, name, &made, NULL);
+    if (code)
+        return code;
+    wr_hdf5_release(h);
+    *h = made;
+    return 0;
+}
+
+int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels *labels)
+{
+    int code = make(path, name, NULL, h);
+    if (code)
+        return code;
+    if (labels->attributes || labels->names)
+        code = finish(path, name, NULL, h, labels);
+    if (!code)
+        code = look_again(path, name, h);
     if (code)
         unlink(path);
     return code;
 }
 
-/* It is looked at afterwards, which tells places, and that all of it lies in the file. */
-int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels *labels)
+int wr_hdf5_join(const char *path, const char *made, const char *name, wr_hdf5 *h)
 {
-    wr_hdf5_facts facts;
-    wr_hdf5 made;
-    giver g = {0};
-    int code = give_facts(h, &facts);
-    if (!code)
-        code = give_labels(labels, &h->what, &g);
-    if (!code)
-        code = make(path, name, &facts, &g.labels);
-    giver_release(&g);
-    if (code)
-        return code;
-    code = wr_hdf5_look(path, name, &made, NULL);
-    if (code) {
-        unlink(path);
-        return code;
+    int code = make(path, made, name, h);
+    if (!code && (code = look_again(path, made, h))) {
+        const weir_error error = *weir_error_last();
+        wr_hdf5_remove(path, made);
+        wr_error_raise(&error);
     }
-    wr_hdf5_release(h);
-    *h = made;
-    return 0;
+    return code;
+}
+
+int wr_hdf5_name(const char *path, const char *made, const char *name, const wr_hdf5 *h,
+                 const wr_labels *labels)
+{
+    return finish(path, made, name, h, labels);
+}
+
+int wr_hdf5_remove(const char *path, const char *made)
+{
+    char text[WR_HDF5_TEXT] = "";
+    const wr_hdf5_module *module = enter();
+    return module ? leave(module->remove(path, made, text), text, path) : WEIR_EUNSUPPORTED;
 }
 
 int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, wr_hdf5_next *next,

@@ -28,6 +28,14 @@ int wr_hdf5_look(const char *path, const char *name, wr_hdf5 *out, wr_labels *la
  * unspecified; *h becomes what wr_hdf5_look would say. */
 int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels *labels);
 
+/* The same in a file that has other data, which stay as they are. The dataset is called `made`
+ * until wr_hdf5_name calls it `name` and says what is said of it, or wr_hdf5_remove removes it;
+ * WEIR_EEXIST if there is something of that name. */
+int wr_hdf5_join(const char *path, const char *made, const char *name, wr_hdf5 *h);
+int wr_hdf5_name(const char *path, const char *made, const char *name, const wr_hdf5 *h,
+                 const wr_labels *labels);
+int wr_hdf5_remove(const char *path, const char *made);
+
 /* Puts encoded tiles into a dataset that wr_hdf5_make made with codecs: `next` gives a tile's
  * number and bytes, which stay its own, and returns 1, or 0 after the last one, or a negative
  * code. */

@@ -49,8 +49,11 @@ int wr_dataset_is_name(hid_t set);
 /* What weir_hdf5_module has. */
 int wr_dataset_look(const char *path, const char *name, const wr_hdf5_listener *listener,
                     char *text);
-int wr_dataset_make(const char *path, const char *name, const wr_hdf5_facts *facts,
-                    const wr_hdf5_labels *labels, char *text);
+int wr_dataset_make(const char *path, const char *name, const char *room,
+                    const wr_hdf5_facts *facts, char *text);
+int wr_dataset_finish(const char *path, const char *name, const char *other,
+                      const wr_hdf5_labels *labels, char *text);
+int wr_dataset_remove(const char *path, const char *name, char *text);
 int wr_dataset_count(const char *path, char *text);
 int wr_dataset_pack(const char *path, const char *name, wr_hdf5_source *source, void *user,
                     char *text);

@@ -253,13 +253,28 @@ static void put_attribute(hid_t set, const wr_hdf5_attribute *a)
         H5Tclose(type);
 }
 
+/* The dataset that has the name, if it is a scale of that size. */
+static hid_t scale_open(hid_t group, const char *name, int64_t size)
+{
+    const hid_t scale = H5Dopen2(group, name, H5P_DEFAULT);
+    const hid_t space = scale < 0 ? H5I_INVALID_HID : H5Dget_space(scale);
+    const bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                      H5Sget_simple_extent_npoints(space) == size && H5DSis_scale(scale) > 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (fits || scale < 0)
+        return scale;
+    H5Dclose(scale);
+    return H5I_INVALID_HID;
+}
+
 /* A scale that has no data, beside the dataset, or the one that is there. */
 static hid_t scale_build(hid_t group, const char *name, int64_t size)
 {
     char text[80];
     const hsize_t length = (hsize_t)size;
     if (H5Lexists(group, name, H5P_DEFAULT) > 0)
-        return H5Dopen2(group, name, H5P_DEFAULT);
+        return scale_open(group, name, size);
     const hid_t space = H5Screate_simple(1, &length, NULL);
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     hid_t scale = H5I_INVALID_HID;
@@ -292,8 +307,10 @@ static bool put_scales(const wr_dataset *d, const char *name, const wr_hdf5_fact
     const hid_t group = H5Gopen2(d->file, folder, H5P_DEFAULT);
     for (int i = 0; i < f->dimensions && group >= 0; i++) {
         const hid_t scale = scale_build(group, names[i], f->shape[i]);
-        if (scale < 0)
+        if (scale < 0) {
+            H5DSset_label(d->set, (unsigned)i, names[i]);
             continue;
+        }
         H5DSattach_scale(d->set, scale, (unsigned)i);
         H5Dclose(scale);
     }

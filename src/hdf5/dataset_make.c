@@ -128,24 +128,95 @@ static int close_file(wr_dataset *d, char *text)
     return code;
 }
 
-int wr_dataset_make(const char *path, const char *name, const wr_hdf5_facts *facts,
-                    const wr_hdf5_labels *labels, char *text)
+/* A file that has other data, and has room for one of that name. */
+static int open_room(hid_t access, const char *path, const char *room, hid_t *file, char *text)
+{
+    *file = H5Fopen(path, H5F_ACC_RDWR, access);
+    if (*file < 0)
+        return wr_say_hdf5(text, WEIR_EFORMAT, "HDF5 cannot open the file to write");
+    const hid_t there = H5Oopen(*file, room, H5P_DEFAULT);
+    if (there < 0)
+        return 0;
+    H5Oclose(there);
+    return wr_say(text, WEIR_EEXIST, "the file has something of that name");
+}
+
+int wr_dataset_make(const char *path, const char *name, const char *room,
+                    const wr_hdf5_facts *facts, char *text)
 {
     wr_dataset d = {0};
+    int code = 0;
     const hid_t access = access_build();
     if (access < 0)
         return wr_say_hdf5(text, WEIR_ENOMEM, "HDF5 does not start");
     errno = 0;
-    d.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    int code = d.file < 0 ? fail_write(text, errno, "cannot create the file") : 0;
+    if (room)
+        code = open_room(access, path, room, &d.file, text);
+    else if ((d.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)) < 0)
+        code = fail_write(text, errno, "cannot create the file");
     if (!code)
         code = fill_file(&d, name, facts, text);
+    errno = 0;
+    if (!code && H5Fflush(d.file, H5F_SCOPE_LOCAL) < 0) {
+        code = fail_write(text, errno, "cannot write the file");
+        H5Ldelete(d.file, name, H5P_DEFAULT);
+    }
+    wr_dataset_close(&d);
+    H5Pclose(access);
+    return code;
+}
+
+/* A dataset of a file, to change; to be closed whatever comes of it. */
+static int open_to_change(const char *path, const char *name, wr_dataset *d, char *text)
+{
+    *d = (wr_dataset){0};
+    const hid_t access = access_build();
+    if (access < 0)
+        return wr_say_hdf5(text, WEIR_ENOMEM, "HDF5 does not start");
+    const int code = wr_dataset_open(access, H5F_ACC_RDWR, path, name, d, text);
+    H5Pclose(access);
+    return code;
+}
+
+static int move_link(const wr_dataset *d, const char *from, const char *to, char *text)
+{
+    const hid_t links = links_build();
+    if (links < 0 || H5Lmove(d->file, from, d->file, to, links, H5P_DEFAULT) < 0) {
+        if (links >= 0)
+            H5Pclose(links);
+        return wr_say_hdf5(text, WEIR_EEXIST, "the dataset cannot have its name");
+    }
+    H5Pclose(links);
+    return 0;
+}
+
+int wr_dataset_finish(const char *path, const char *name, const char *other,
+                      const wr_hdf5_labels *labels, char *text)
+{
+    wr_dataset d;
+    wr_hdf5_facts f = {0};
+    int code = open_to_change(path, name, &d, text);
     if (!code)
-        wr_dataset_labels_put(&d, name, facts, labels);
+        code = wr_dataset_read_shape(&d, &f, text);
+    if (!code && other)
+        code = move_link(&d, name, other, text);
+    if (!code)
+        wr_dataset_labels_put(&d, other ? other : name, &f, labels);
     if (!code)
         code = close_file(&d, text);
     wr_dataset_close(&d);
-    H5Pclose(access);
+    return code;
+}
+
+int wr_dataset_remove(const char *path, const char *name, char *text)
+{
+    wr_dataset d;
+    int code = open_to_change(path, name, &d, text);
+    if (!code && H5Ldelete(d.file, name, H5P_DEFAULT) < 0)
+        code = wr_say_hdf5(text, WEIR_EIO, "cannot remove the dataset");
+    if (!code)
+        code = close_file(&d, text);
+    wr_dataset_close(&d);
     return code;
 }
 
@@ -190,15 +261,11 @@ int wr_dataset_pack(const char *path, const char *name, wr_hdf5_source *source, 
                     char *text)
 {
     wr_dataset d;
-    const hid_t access = access_build();
-    if (access < 0)
-        return wr_say_hdf5(text, WEIR_ENOMEM, "HDF5 does not start");
-    int code = wr_dataset_open(access, H5F_ACC_RDWR, path, name, &d, text);
+    int code = open_to_change(path, name, &d, text);
     if (!code)
         code = put_tiles(&d, source, user, text);
     if (!code)
         code = close_file(&d, text);
     wr_dataset_close(&d);
-    H5Pclose(access);
     return code;
 }

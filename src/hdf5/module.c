@@ -69,12 +69,27 @@ static int look(const char *path, const char *name, const wr_hdf5_listener *list
     return code ? code : silence_end(&s, wr_dataset_look(path, name, listener, text));
 }
 
-static int make(const char *path, const char *name, const wr_hdf5_facts *facts,
-                const wr_hdf5_labels *labels, char *text)
+static int make(const char *path, const char *name, const char *room, const wr_hdf5_facts *facts,
+                char *text)
 {
     silence s;
     const int code = silence_begin(&s, text);
-    return code ? code : silence_end(&s, wr_dataset_make(path, name, facts, labels, text));
+    return code ? code : silence_end(&s, wr_dataset_make(path, name, room, facts, text));
+}
+
+static int finish(const char *path, const char *name, const char *other,
+                  const wr_hdf5_labels *labels, char *text)
+{
+    silence s;
+    const int code = silence_begin(&s, text);
+    return code ? code : silence_end(&s, wr_dataset_finish(path, name, other, labels, text));
+}
+
+static int remove_set(const char *path, const char *name, char *text)
+{
+    silence s;
+    const int code = silence_begin(&s, text);
+    return code ? code : silence_end(&s, wr_dataset_remove(path, name, text));
 }
 
 static int pack(const char *path, const char *name, wr_hdf5_source *source, void *user, char *text)
@@ -95,6 +110,8 @@ const wr_hdf5_module weir_hdf5_module = {
     .version = WR_HDF5_VERSION,
     .look = look,
     .make = make,
+    .finish = finish,
+    .remove = remove_set,
     .pack = pack,
     .count = count,
 };

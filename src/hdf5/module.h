@@ -10,7 +10,7 @@
 #include "weir/type.h"
 
 enum {
-    WR_HDF5_VERSION = 2, /* of all that is here */
+    WR_HDF5_VERSION = 3, /* of all that is here */
     WR_HDF5_TEXT = 256,
     WR_HDF5_RANK = 32, /* what HDF5 can have */
     WR_HDF5_FILTERS = 32,
@@ -73,12 +73,17 @@ typedef int wr_hdf5_source(void *user, int64_t *number, const void **data, int64
 typedef struct wr_hdf5_module {
     int version;
     int (*look)(const char *path, const char *name, const wr_hdf5_listener *listener, char *text);
-    /* The file is there, and empty; tiles without filters, and data that are not tiled, get their
-     * place. `offset` and names of filters are not looked at. Names of dimensions are, as
-     * NetCDF-4 has them, those of datasets without data, or labels; attributes that
-     * HDF5 cannot hold, of more than 64 KiB, are left out. */
-    int (*make)(const char *path, const char *name, const wr_hdf5_facts *facts,
-                const wr_hdf5_labels *labels, char *text);
+    /* The file is there, and empty; or it has other data, and must have none of the name `room`,
+     * which is NULL otherwise. Tiles without filters, and data that are not tiled, get their place.
+     * `offset` and names of filters are not looked at. Where it fails nothing is left. */
+    int (*make)(const char *path, const char *name, const char *room, const wr_hdf5_facts *facts,
+                char *text);
+    /* What is said of a dataset, which gets another name, unless that is NULL. Names of dimensions
+     * are, as NetCDF-4 has them, those of datasets without data, or labels; attributes that HDF5
+     * cannot hold, of more than 64 KiB, are left out. */
+    int (*finish)(const char *path, const char *name, const char *other,
+                  const wr_hdf5_labels *labels, char *text);
+    int (*remove)(const char *path, const char *name, char *text);
     int (*pack)(const char *path, const char *name, wr_hdf5_source *source, void *user, char *text);
     /* Datasets of a file, of which it counts two, but for those that only name dimensions; or a
      * negative code. */

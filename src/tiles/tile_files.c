@@ -1,7 +1,7 @@
 /* A file is written under another name, and takes its own when it is whole, so that whoever reads
- * finds the old one or the new one. Where hosts cache, only a new file is: a name that changes hands
- * while another host lists the folder, as it must, may lose its file (docs/coherence.md). What is
- * there is written in place, and files are locked while they are read and written. */
+ * finds the old one or the new one. Where hosts cache, only a new file is: a name that changes
+ * hands while another host lists the folder, as it must, may lose its file (docs/coherence.md).
+ * What is there is written in place, and files are locked while they are read and written. */
 #include "tiles/tile_files.h"
 
 #include <errno.h>

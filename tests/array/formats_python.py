@@ -151,6 +151,17 @@ def check_hdf5_reading(tool, rng, folder):
         assert there["other"][...].tolist() == list(range(7))
 
 
+def add_others(rng, path):
+    """A file that has other datasets, which a new one joins."""
+    others = {other: random_values(rng, random_shape(rng), np.dtype(rng.choice(TYPES)))
+              for other in rng.sample(["a", "b/c", "some/group/y", "some/z"], rng.randint(1, 3))}
+    with h5py.File(path, "w", libver=rng.choice(["earliest", "latest"])) as out:
+        for other, values in others.items():
+            chunks = True if values.size and rng.random() < 0.5 else None
+            out.create_dataset(other, data=values, chunks=chunks if values.shape else None)
+    return others
+
+
 def check_hdf5_writing(tool, rng, folder):
     dtype, shape = np.dtype(rng.choice(TYPES)), random_shape(rng)
     values, fill = random_values(rng, shape, dtype), random_fill(rng, dtype)
@@ -162,8 +173,14 @@ def check_hdf5_writing(tool, rng, folder):
     if rng.random() < 0.3:
         values[...] = fill
     path = folder / "ours.h5"
+    others = add_others(rng, path) if rng.random() < 0.5 else {}
     tool.write(rng, f"{path}:/{name}", values, tile=tile, codec=codec, fill=fill)
     with h5py.File(path) as ours:
+        for other, there in others.items():
+            check_same(ours[other][...], there)
+        found = []
+        ours.visititems(lambda key, item: found.append(key) if isinstance(item, h5py.Dataset) else None)
+        assert sorted(found) == sorted([name, *others]), found
         got = ours[name]
         check_same(got[...], values, got, codec, tile)
         assert tile is None or got.chunks == tile, (got.chunks, tile)

@@ -4,6 +4,7 @@ the name is whole, and so is each tile. usage: tiles_life.py WEIR FORMATS_TOOL M
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,49 @@ def check_killed(tool, folder):
                 shutil.rmtree(left)
         tool.write(rng, folder / new, values, tile=(4, 4), codec="gzip")
         assert tool.read(rng, folder / new)[1].tobytes() == values.tobytes()
+
+
+def old_file(folder):
+    """Of another program, and what it holds."""
+    values = np.arange(5000.).reshape(50, 100)
+    with h5py.File(folder / "old.h5", "w") as out:
+        out.create_dataset("g/a", data=values, chunks=(10, 10), compression="gzip")
+        out["g"].attrs["said"] = "kept"
+    return values
+
+
+def check_old(folder, values, *more):
+    """It is as it was, but for names that are no array's, and those."""
+    with h5py.File(folder / "old.h5") as there:
+        assert there["g/a"][...].tobytes() == values.tobytes() and there["g"].attrs["said"] == "kept"
+        found = [name for name in [*there, *there["g"]] if ".partial-" not in name]
+        assert sorted(found) == sorted(["g", "a", *more]), found
+
+
+def check_joining(folder):
+    """Who adds a dataset to a file is killed, or interrupted, or told to stop: the rest is intact."""
+    values = old_file(folder)
+    for codec in ("", "gzip"):
+        for end in (signal.SIGKILL, signal.SIGINT):
+            maker = subprocess.Popen(
+                [WEIR, "create", f"{folder}/old.h5:/g/b", "--shape", "4000,4000", "--random", "1",
+                 "--chunk", "100,100", *(["--codec", codec] if codec else [])],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env={**os.environ, "WEIR_FAULT": "delay:2000"})
+            before = (folder / "old.h5").stat().st_mtime_ns
+            while (folder / "old.h5").stat().st_mtime_ns == before and maker.poll() is None:
+                time.sleep(0.001)
+            time.sleep(0.05)
+            maker.send_signal(end)
+            assert maker.wait(), "it was not stopped in time"
+            check_old(folder, values)
+            for left in folder.glob("*.partial-*"):
+                shutil.rmtree(left)
+    must("create", f"{folder}/old.h5:/g/b", "--shape", "40,40", "--iota", ranks=3)
+    check_old(folder, values, "b")
+    told = run("create", f"{folder}/old.h5:/g", "--shape", "4")
+    assert told.returncode and "something of that name" in told.stderr, told
+    check_old(folder, values, "b")
 
 
 # --- watched ---
@@ -151,6 +195,11 @@ def fill_disk(folder, full):
         tool.write(rng, full / new, small, tile=(16, 16), codec="gzip")
     with h5py.File(full / "new.h5") as there:
         assert there["x"][...].tobytes() == small.tobytes()
+    kept = old_file(full)
+    for codec in ([], ["--codec", "gzip"]):
+        told = run("convert", folder / "values.zarr", f"{full}/old.h5:/g/b", "--quiet", *codec, ranks=3)
+        assert told.returncode and "No space left" in told.stderr, told
+        check_old(full, kept)
 
 
 def main():
@@ -162,6 +211,8 @@ def main():
         check_full(folder)
         (folder / "killed").mkdir()
         check_killed(Tool(TOOL, folder), folder / "killed")
+        (folder / "joining").mkdir()
+        check_joining(folder / "joining")
         check_watched(folder, None)
         check_watched(folder, (8, 24))
 

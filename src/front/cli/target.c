@@ -142,6 +142,13 @@ static int check_name(const char *command, const char *path)
     return cli_usage(command, text);
 }
 
+/* What an interrupted command removes: not the file that a dataset is added to. */
+static const char *removable(const char *path, const char *where)
+{
+    const size_t length = strlen(where);
+    return !strncmp(path, where, length) && path[length] == ':' ? NULL : where;
+}
+
 int cli_target_create(const char *command, const cli_target *target, const char *path,
                       const cli_model *model, weir_array **out)
 {
@@ -163,7 +170,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
         cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
         status = cli_settle(command, code);
-        cli_interrupt_guard(status ? NULL : weir_array_where(*out));
+        cli_interrupt_guard(status ? NULL : removable(path, weir_array_where(*out)));
     }
     free(disks.text);
     return status;
