@@ -348,7 +348,12 @@ static int build_shape(const weir_slabs_options *o, int rank, wr_slab_shape *out
                          .rank = rank,
                          .ranks = wr_array_transport(lead_of(o))->size,
                          .deal = o->deal};
-    const int64_t share = need.memory / wr_max(1, o->inputs + o->outputs);
+    int64_t coded = 0;
+    for (int i = 0; i < o->inputs; i++)
+        coded += wr_array_coding_memory(o->input[i], INT64_MAX) > 0;
+    for (int i = 0; i < o->outputs; i++)
+        coded += wr_array_coding_memory(o->output[i], INT64_MAX) > 0;
+    const int64_t share = need.memory / wr_max(1, coded);
     for (int i = 0; i < o->inputs; i++)
         need.besides += wr_array_coding_memory(o->input[i], share);
     for (int i = 0; i < o->outputs; i++)

@@ -317,29 +317,29 @@ void wr_convert(const wr_elements *from, const wr_elements *to, int64_t count)
 
 /* A block is taken out first: source and target may be the same. */
 #define DEFINE_SWAP(bits)                                                                          \
-    INLINE void swap_block_##bits(const char *at, char *restrict to)                               \
+    INLINE void swap_blocks_##bits(const char *at, char *to, int64_t blocks)                       \
     {                                                                                              \
         uint##bits##_t v[BLOCK];                                                                   \
-        memcpy(v, at, sizeof v);                                                                   \
-        for (int64_t k = 0; k < BLOCK; k++)                                                        \
-            v[k] = __builtin_bswap##bits(v[k]);                                                    \
-        memcpy(to, v, sizeof v);                                                                   \
+        for (int64_t i = 0; i < blocks; i++, at += sizeof v, to += sizeof v) {                     \
+            memcpy(v, at, sizeof v);                                                               \
+            for (int64_t k = 0; k < BLOCK; k++)                                                    \
+                v[k] = __builtin_bswap##bits(v[k]);                                                \
+            memcpy(to, v, sizeof v);                                                               \
+        }                                                                                          \
     }                                                                                              \
     static void swap_plain_##bits(const char *at, char *to, int64_t blocks)                        \
     {                                                                                              \
-        for (int64_t k = 0; k < blocks; k++)                                                       \
-            swap_block_##bits(at + k * BLOCK * (bits / 8), to + k * BLOCK * (bits / 8));           \
+        swap_blocks_##bits(at, to, blocks);                                                        \
     }                                                                                              \
     WR_WIDE static void swap_wide_##bits(const char *at, char *to, int64_t blocks)                 \
     {                                                                                              \
-        for (int64_t k = 0; k < blocks; k++)                                                       \
-            swap_block_##bits(at + k * BLOCK * (bits / 8), to + k * BLOCK * (bits / 8));           \
+        swap_blocks_##bits(at, to, blocks);                                                        \
     }                                                                                              \
     static void swap_##bits(const wr_elements *from, const wr_elements *to, int64_t count)         \
     {                                                                                              \
-        const bool packed = from->stride == bits / 8 && to->stride == bits / 8;                    \
-        const int64_t blocks = packed ? count / BLOCK : 0;                                         \
         uint##bits##_t v;                                                                          \
+        const bool packed = from->stride == sizeof v && to->stride == sizeof v;                    \
+        const int64_t blocks = packed ? count / BLOCK : 0;                                         \
         (wr_has_wide() ? swap_wide_##bits : swap_plain_##bits)(from->base, to->base, blocks);      \
         for (int64_t k = blocks * BLOCK; k < count; k++) {                                         \
             memcpy(&v, (const char *)from->base + k * from->stride, sizeof v);                     \

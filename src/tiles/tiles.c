@@ -480,7 +480,7 @@ static int open_tiles(wr_storage *s, int flags)
     p->files.weak = s->facts.weak;
     s->facts.granule[WR_READ] = given->tile_bytes;
     s->facts.granule[WR_WRITE] = given->tile_bytes * (p->writable ? given->inner : 1);
-    s->facts.batch = 2 * (given->threads + 1) * given->tile_bytes;
+    s->facts.batch = (given->threads + 1) * given->tile_bytes;
     set_prices(given, s->facts.coding);
     s->facts.alignment = 1;
     s->facts.direct = false;
