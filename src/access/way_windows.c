@@ -1,7 +1,6 @@
 /* Through buffers, window by window, with what lies between; what is to be written and has holes is
  * read first. Windows and covers are those of a realm that is the whole request. Where the plan has
- * two in flight, the storage has one while the other is copied; a window that is locked is not left
- * to it. */
+ * two in flight, and so no locks, the storage has one while the other is copied. */
 #include <errno.h>
 
 #include "access/way.h"
@@ -60,7 +59,7 @@ static int begin(wr_lone *x, flight *f, bool leave)
         code = move(x, f, WR_READ, leave && !write);
     if (!code && write) {
         wr_access_copy(x->a, w->cover, f->buffer, w->lo, w->hi);
-        code = move(x, f, WR_WRITE, leave && !locked);
+        code = move(x, f, WR_WRITE, leave);
     }
     if (locked == 1)
         wr_handle_unlock(x->handle, w->lo, w->hi);

@@ -287,8 +287,15 @@ static int prepare(weir_array *a)
 /* Rank 0: of a file that was there. */
 static int name_joined(weir_array *a, bool durable)
 {
-    const int code = wr_hdf5_name(a->at, a->joined, a->inner, &a->hdf5, &a->labels);
-    return code || !durable ? code : wr_folder_sync_file(&a->site->folder, a->site->name);
+    wr_site *s = a->site;
+    int code = durable ? wr_folder_sync_file(&s->folder, s->name) : 0;
+    if (!code)
+        code = wr_hdf5_name(a->at, a->joined, a->inner, &a->hdf5, &a->labels);
+    if (code || !durable)
+        return code;
+    code = wr_folder_sync_file(&s->folder, s->name);
+    s->named = code;
+    return code;
 }
 
 /* Rank 0: a file or folder of its own. */

@@ -169,6 +169,9 @@ static bool has_others(const wr_array_name *name)
 static int join_file(weir_array *a, wr_site *s)
 {
     char joined[WR_PATH];
+    const size_t end = strlen(a->inner);
+    if (!end || a->inner[end - 1] == '/')
+        return wr_fail(WEIR_EINVAL, "no name for a dataset");
     int code = wr_site_join(s);
     if (code)
         return code;
@@ -354,9 +357,12 @@ static int raise_array(weir_array *a, const char *hints, const void *element)
     int code = a->info.members ? wr_array_open_members(a, a->made, mode, hints, NULL)
                                : wr_array_open_file(a, a->made, mode, hints, NULL);
     const bool told = a->tiling.levels && !a->flat && !a->hdf5.tile; /* what is missing is fill */
-    if (code || !element || told || is_zero(element, a->body.element))
+    const bool zero = !element || is_zero(element, a->body.element);
+    if (code || !a->info.bytes || told || (zero && !a->hdf5.reused))
         return code;
-    memcpy(stored, element, (size_t)a->body.element);
+    memset(stored, 0, sizeof stored);
+    if (element)
+        memcpy(stored, element, (size_t)a->body.element);
     if (a->info.swapped)
         wr_swap_here(&(wr_elements){a->info.type, stored, a->body.element}, 1);
     return wr_channel_agree(&a->world->channel, fill(a, stored));

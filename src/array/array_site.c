@@ -93,7 +93,9 @@ int wr_site_prepare(wr_site *s, bool overwrite, const wr_named_disks *named)
 
 int wr_site_join(wr_site *s)
 {
-    return blame(s, invent(s));
+    int code = wr_array_owner(&s->folder, s->name, &s->owner);
+    s->owned = !code;
+    return blame(s, code ? code : invent(s));
 }
 
 /* Where names cannot be exchanged at once. A file gets a second name first, so that there is always

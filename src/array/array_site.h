@@ -26,7 +26,8 @@ void wr_site_close(wr_site *site);
  * `named`: see array_owned.h. */
 int wr_site_prepare(wr_site *site, bool overwrite, const wr_named_disks *named);
 
-/* Invents `made` for what becomes a part of the file of that name, which stays. */
+/* Invents `made` for what becomes a part of the file of that name, which stays, and has its owner.
+ */
 int wr_site_join(wr_site *site);
 
 /* What was replaced may allow its owner less than is needed to write: so may a new file from now

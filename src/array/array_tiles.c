@@ -1,9 +1,11 @@
 /* Tiles of open arrays. */
 #include "array/array_tiles.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "array/array_zarr.h"
 #include "base/arith.h"
@@ -221,30 +223,53 @@ void wr_dataset_erase_stage(const weir_array *a, const wr_folder *in, const char
     wr_error_raise(&error);
 }
 
+static int add_size(void *user, const wr_folder *in, const char *name)
+{
+    int64_t *bytes = user;
+    struct stat status;
+    if (!fstatat(in->fd, name, &status, AT_SYMLINK_NOFOLLOW))
+        *bytes += status.st_size;
+    return 0;
+}
+
 /* Into a dataset that is there. */
 static int pack(weir_array *a, const wr_folder *in, const char *name, const char *path,
                 const char *inner)
 {
     packing p = {.stage.fd = -1};
+    wr_hdf5_tiles tiles = {.next = next_tile, .user = &p};
     wr_array_tiles(a, &p.tiles);
     int code = wr_folder_open(in, name, &p.stage);
     if (!code)
-        code = wr_hdf5_pack(path, inner, &a->hdf5, next_tile, &p);
+        code = wr_folder_each(&p.stage, add_size, &tiles.bytes);
+    if (!code)
+        code = wr_hdf5_pack(path, inner, &a->hdf5, &tiles);
     wr_free(p.data);
     wr_folder_close(&p.stage);
     return code;
+}
+
+/* If it fails, the data are in the stage. */
+static int pack_joined(weir_array *a, const wr_folder *in, const char *name)
+{
+    const int code = pack(a, in, name, a->at, a->joined);
+    if (!code) {
+        wr_dataset_erase_stage(a, in, name);
+        return 0;
+    }
+    const weir_error error = *weir_error_last();
+    wr_hdf5_remove(a->at, a->joined);
+    wr_free(a->joined);
+    a->joined = NULL;
+    return wr_error_raise(&error);
 }
 
 int wr_dataset_pack_stage(weir_array *a, const wr_folder *in, const char *name)
 {
     char path[WR_PATH], packed[WR_PATH];
     wr_hdf5 made = {.what = a->hdf5.what};
-    if (a->joined) {
-        const int wrong = pack(a, in, name, a->at, a->joined);
-        if (!wrong)
-            wr_dataset_erase_stage(a, in, name);
-        return wrong;
-    }
+    if (a->joined)
+        return pack_joined(a, in, name);
     memcpy(made.fill, a->hdf5.fill, sizeof made.fill);
     const int length = snprintf(packed, sizeof packed, "%.250s.h5", name);
     int code = length < (int)sizeof packed ? wr_path_join(in->path, packed, path, sizeof path)

@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/error.h"
+#include "base/limit.h"
 #include "base/memory.h"
 #include "format/attribute.h"
 #include "format/json_text.h"
@@ -513,21 +516,86 @@ int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels
     return code;
 }
 
+/* HDF5 leaves a file that it cannot write damaged, so there is space for what it will write, and
+ * for `growth` bytes that need not be there yet. Where space cannot be had before it is needed, it
+ * may still lack. */
+static int make_room(const char *path, int64_t bytes, int64_t growth)
+{
+    enum { RECORDS = 128 << 10 };
+    struct stat info;
+    int64_t end;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int error = fd < 0 || fstat(fd, &info) ? errno : 0;
+    if (!error && (!wr_add(info.st_size, bytes + RECORDS, &end) || !wr_add(end, growth, &end) ||
+                   end > wr_file_limit()))
+        error = EFBIG;
+    if (!error && fallocate(fd, FALLOC_FL_KEEP_SIZE, info.st_size, bytes + RECORDS) &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    return error ? wr_fail_system(error, path, -1, "write") : 0;
+}
+
+/* What was not needed of it is free again; nobody writes the file by HDF5 meanwhile. */
+static void give_room_back(const char *path)
+{
+    struct stat info;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &info) && ftruncate(fd, info.st_size))
+        errno = 0; /* it stays taken */
+    close(fd);
+}
+
+/* What HDF5 notes of each chunk, and may leave free before it. */
+static int64_t records_of(const wr_hdf5 *h)
+{
+    enum { RECORD = 128, GAP = 4096, LARGE = 64 << 10 };
+    const wr_tiling *t = &h->what.tiling;
+    const int64_t each = RECORD + (t->tile_bytes >= LARGE ? GAP : 0);
+    return t->levels ? wr_min(t->shards, INT64_MAX / each / 2) * each : 0;
+}
+
 int wr_hdf5_join(const char *path, const char *made, const char *name, wr_hdf5 *h)
 {
-    int code = make(path, made, name, h);
+    const wr_tiling *t = &h->what.tiling;
+    int64_t before;
+    const int64_t bytes = !t->levels        ? h->what.bytes
+                          : t->codecs.count ? 0
+                                            : t->shards * t->shard_bytes;
+    int code = measure(path, &before);
+    if (!code)
+        code = make_room(path, records_of(h), bytes);
+    if (!code) {
+        code = make(path, made, name, h);
+        give_room_back(path);
+    }
     if (!code && (code = look_again(path, made, h))) {
         const weir_error error = *weir_error_last();
         wr_hdf5_remove(path, made);
         wr_error_raise(&error);
     }
-    return code;
+    if (code || !h->what.bytes || h->what.tiling.codecs.count)
+        return code;
+    h->reused = !h->tiles && h->what.data_offset < before;
+    for (int64_t i = 0; i < h->tiles; i++)
+        h->reused = h->reused || h->tile[i].offset < before;
+    return 0;
 }
 
 int wr_hdf5_name(const char *path, const char *made, const char *name, const wr_hdf5 *h,
                  const wr_labels *labels)
 {
-    return finish(path, made, name, h, labels);
+    const int64_t said = (labels->attributes ? (int64_t)strlen(labels->attributes) : 0) +
+                         (labels->names ? (int64_t)strlen(labels->names) : 0);
+    int code = make_room(path, 4 * said, 0);
+    if (code)
+        return code;
+    code = finish(path, made, name, h, labels);
+    give_room_back(path);
+    return code;
 }
 
 int wr_hdf5_remove(const char *path, const char *made)
@@ -537,20 +605,20 @@ int wr_hdf5_remove(const char *path, const char *made)
     return module ? leave(module->remove(path, made, text), text, path) : WEIR_EUNSUPPORTED;
 }
 
-int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, wr_hdf5_next *next,
-                 void *user)
+int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, const wr_hdf5_tiles *tiles)
 {
     char text[WR_HDF5_TEXT] = "";
-    int64_t size;
     if (!h->what.tiling.codecs.count)
         return wr_fail(WEIR_EINVAL, "the dataset has no codecs");
-    const int code = measure(path, &size);
+    int code = make_room(path, tiles->bytes + records_of(h), 0);
     if (code)
         return code;
     const wr_hdf5_module *module = enter();
     if (!module)
         return WEIR_EUNSUPPORTED;
-    return leave(module->pack(path, name, next, user, text), text, path);
+    code = leave(module->pack(path, name, tiles->next, tiles->user, text), text, path);
+    give_room_back(path);
+    return code;
 }
 
 void wr_hdf5_release(wr_hdf5 *h)

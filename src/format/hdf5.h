@@ -13,6 +13,7 @@ typedef struct wr_hdf5 {
     char fill[16];       /* an element as memory has it */
     int64_t tiles;       /* 0 where data are one run from what.data_offset on */
     wr_tile_place *tile; /* by number; by wr_alloc */
+    bool reused;         /* of a new one: its place in the file had other data before */
 } wr_hdf5;
 
 bool wr_hdf5_begins(const void *start, int64_t bytes);
@@ -36,12 +37,16 @@ int wr_hdf5_name(const char *path, const char *made, const char *name, const wr_
                  const wr_labels *labels);
 int wr_hdf5_remove(const char *path, const char *made);
 
-/* Puts encoded tiles into a dataset that wr_hdf5_make made with codecs: `next` gives a tile's
- * number and bytes, which stay its own, and returns 1, or 0 after the last one, or a negative
- * code. */
-typedef int wr_hdf5_next(void *user, int64_t *number, const void **data, int64_t *bytes);
-int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, wr_hdf5_next *next,
-                 void *user);
+/* Encoded tiles: `next` gives a tile's number and bytes, which stay its own, and returns 1, or 0
+ * after the last one, or a negative code. */
+typedef struct wr_hdf5_tiles {
+    int (*next)(void *user, int64_t *number, const void **data, int64_t *bytes);
+    void *user;
+    int64_t bytes; /* of all */
+} wr_hdf5_tiles;
+
+/* Puts them into a dataset that wr_hdf5_make made with codecs. */
+int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, const wr_hdf5_tiles *tiles);
 
 /* How many datasets the file has, of which it counts two, but for those that only name
  * dimensions; or a negative code. */

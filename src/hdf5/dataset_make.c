@@ -128,17 +128,30 @@ static int close_file(wr_dataset *d, char *text)
     return code;
 }
 
+/* Whether nothing has the name, nor a link that leads nowhere. */
+static bool is_free(hid_t file, const char *name)
+{
+    char part[1024];
+    for (size_t end = strcspn(name, "/"); end < sizeof part; end += strcspn(name + end, "/")) {
+        memcpy(part, name, end);
+        part[end] = 0;
+        if (end && H5Lexists(file, part, H5P_DEFAULT) <= 0)
+            return true;
+        if (!name[end])
+            return false;
+        end += strspn(name + end, "/");
+    }
+    return true; /* too long to know: then HDF5 refuses to name it */
+}
+
 /* A file that has other data, and has room for one of that name. */
 static int open_room(hid_t access, const char *path, const char *room, hid_t *file, char *text)
 {
     *file = H5Fopen(path, H5F_ACC_RDWR, access);
     if (*file < 0)
         return wr_say_hdf5(text, WEIR_EFORMAT, "HDF5 cannot open the file to write");
-    const hid_t there = H5Oopen(*file, room, H5P_DEFAULT);
-    if (there < 0)
-        return 0;
-    H5Oclose(there);
-    return wr_say(text, WEIR_EEXIST, "the file has something of that name");
+    return is_free(*file, room) ? 0
+                                : wr_say(text, WEIR_EEXIST, "the file has something of that name");
 }
 
 int wr_dataset_make(const char *path, const char *name, const char *room,

@@ -290,16 +290,21 @@ static int64_t cut_pieces(wr_windows *w, wr_window *out, int64_t most, int64_t *
     return bytes;
 }
 
-/* Where what is wanted lies far apart, the window goes on until its buffer is full. */
+/* Where what is read lies far apart, the window goes on until its buffer is full. One that is
+ * written is locked from end to end. */
 static int fill_granules(wr_windows *w, int64_t end, wr_window *out, int64_t *used)
 {
-    int64_t lo = out->lo;
-    int code = join_granules(w, out, lo, used);
-    while (!code && !out->fixed && out->hi < end && *used < WR_PIECES / 4 &&
-           cut_pieces(w, out, w->plan->window, used) < w->plan->window) {
-        lo = out->hi;
+    int code = join_granules(w, out, out->lo, used);
+    while (!code && !out->fixed && w->in->direction == WR_READ && out->hi < end &&
+           *used < WR_PIECES / 4 && cut_pieces(w, out, w->plan->window, used) < w->plan->window) {
+        const int64_t before = *used, lo = out->hi;
         out->hi = wr_min(end, wr_plan_up(w->in, out->hi + (out->hi - out->lo)));
         code = join_granules(w, out, lo, used);
+        if (code == 1) { /* too many: it ends where it did */
+            *used = before;
+            out->hi = lo;
+            return 0;
+        }
     }
     if (!code && !out->fixed)
         cut_pieces(w, out, w->plan->window, used);

@@ -16,7 +16,7 @@ void *wr_union_room(wr_windows *w);
 int wr_union_list(wr_windows *w, int64_t gap, wr_window *out);
 
 /* The same of the whole granules that it touches, in a window that ends with one. Unless that is
- * fixed, it goes on to where its buffer is full, at most to `end`. */
+ * fixed, one that is read goes on to where its buffer is full, at most to `end`. */
 int wr_union_granules(wr_windows *w, int64_t end, wr_window *out);
 
 /* How many runs, and bytes in them, wr_union_list would make of range->lo to range->hi; sets

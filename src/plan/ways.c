@@ -173,7 +173,8 @@ void wr_plan_alone(const wr_plan_input *in, wr_plan *out)
     out->hold_all = hold_of_all(in);
     choose_ways(in, out);
     out->slots = out->way[0] == WR_WAY_DIRECT ? WR_DIRECT_WINDOWS : out->window > 0;
-    if (in->granule && out->window >= 2 * in->granule) { /* one is copied, one with the codecs */
+    if (in->granule && out->hold[0] == WR_HOLD_NOTHING && out->window >= 2 * in->granule) {
+        /* one is copied, one with the codecs */
         out->slots = 2;
         out->window = wr_plan_down(in, out->window / 2);
     }

@@ -92,16 +92,20 @@ static int fail_system(int errnum, const char *what)
 static int set_lock(int fd, short kind)
 {
     struct flock first = {.l_type = kind, .l_whence = SEEK_SET, .l_len = 1};
-    if (!wr_system_lock(fd, F_OFD_SETLKW, &first) || wr_range_is_unsupported(errno))
+    if (!wr_system_lock(fd, F_OFD_SETLKW, &first) || errno == EINVAL ||
+        wr_range_is_unsupported(errno))
         return 0;
     return fail_system(errno, "lock");
 }
 
-/* What a file has by now is read, and stays so until it is closed. */
-static int settle(int fd)
+/* What a file has by now is read, and stays so until it is closed. Who also writes may not rely on
+ * the folder's having been listed since the latest sync. */
+static int settle(const wr_tile_files *f, int fd)
 {
     int code = set_lock(fd, F_RDLCK);
-    int wrong = code ? 0 : wr_system_refresh_listed(fd, false);
+    int wrong = code          ? 0
+                : f->writable ? wr_system_refresh(fd, true)
+                              : wr_system_refresh_listed(fd, false);
     return wrong ? fail_system(wrong, "look at") : code;
 }
 
@@ -240,10 +244,11 @@ static int open_shard(wr_tile_hand *h, int64_t shard, int *fd, struct stat *seen
     wr_tile_name(&h->files->what, shard, name);
     if (h->files->weak)
         list_folders(h, name);
-    *fd = wr_open_at(h->files->folder.fd, name, O_RDONLY | O_CLOEXEC, 0);
+    const int how = h->files->weak && h->files->writable ? O_RDWR : O_RDONLY;
+    *fd = wr_open_once(h->files->folder.fd, name, how | O_CLOEXEC, 0);
     if (*fd < 0)
         return errno == ENOENT ? 0 : fail_system(errno, "open");
-    int code = h->files->weak ? settle(*fd) : 0;
+    int code = h->files->weak ? settle(h->files, *fd) : 0;
     if (!code && fstat(*fd, seen))
         code = fail_system(errno, "look at");
     if (code) {
@@ -569,7 +574,8 @@ static int put(wr_tile_hand *h, const char *name, const wr_tile_bytes *tiles)
 {
     int fd = -1;
     if (h->files->weak) {
-        fd = wr_open_at(h->files->folder.fd, name, O_WRONLY | O_CLOEXEC, 0);
+        list_folders(h, name);
+        fd = wr_open_once(h->files->folder.fd, name, O_WRONLY | O_CLOEXEC, 0);
         if (fd < 0 && errno != ENOENT)
             return fail_system(errno, "open");
     }

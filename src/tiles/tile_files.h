@@ -13,6 +13,7 @@ typedef struct wr_tile_files {
     int file;         /* or -1 */
     const char *path; /* of either; borrowed */
     bool weak;        /* hosts may take names for what they were before */
+    bool writable;
 } wr_tile_files;
 
 /* What a thread needs: encoded bytes of a tile, codecs' own, and the shard it read last. One thread

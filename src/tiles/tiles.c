@@ -42,8 +42,7 @@ typedef struct worker {
 
 typedef struct state {
     wr_tile_files files;
-    wr_storage *lock; /* the file that ranges are locked on */
-    bool writable;
+    wr_storage *lock;  /* the file that ranges are locked on */
     wr_tile_hand hand; /* of whoever waits */
 
     wr_word work; /* changes when there is some, or the end; */
@@ -459,7 +458,7 @@ static int open_tiles(wr_storage *s, int flags)
                  .mutex = PTHREAD_MUTEX_INITIALIZER};
     wr_tile_hand_init(&p->hand, &p->files);
     s->state = p;
-    p->writable = flags & WR_OPEN_WRITE;
+    p->files.writable = flags & WR_OPEN_WRITE;
     int code = copy_places(&p->files.what);
     if (code)
         p->files.what.place = NULL;
@@ -479,7 +478,7 @@ static int open_tiles(wr_storage *s, int flags)
     p->files.file = given->place ? p->lock->plain_fd : -1;
     p->files.weak = s->facts.weak;
     s->facts.granule[WR_READ] = given->tile_bytes;
-    s->facts.granule[WR_WRITE] = given->tile_bytes * (p->writable ? given->inner : 1);
+    s->facts.granule[WR_WRITE] = given->tile_bytes * (p->files.writable ? given->inner : 1);
     s->facts.batch = (given->threads + 1) * given->tile_bytes;
     set_prices(given, s->facts.coding);
     s->facts.alignment = 1;

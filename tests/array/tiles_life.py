@@ -3,6 +3,7 @@
 the name is whole, and so is each tile. usage: tiles_life.py WEIR FORMATS_TOOL MPIRUN..."""
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -73,10 +74,10 @@ def check_killed(tool, folder):
         assert tool.read(rng, folder / new)[1].tobytes() == values.tobytes()
 
 
-def old_file(folder):
+def old_file(folder, libver="latest"):
     """Of another program, and what it holds."""
     values = np.arange(5000.).reshape(50, 100)
-    with h5py.File(folder / "old.h5", "w") as out:
+    with h5py.File(folder / "old.h5", "w", libver=libver) as out:
         out.create_dataset("g/a", data=values, chunks=(10, 10), compression="gzip")
         out["g"].attrs["said"] = "kept"
     return values
@@ -114,6 +115,27 @@ def check_joining(folder):
     told = run("create", f"{folder}/old.h5:/g", "--shape", "4")
     assert told.returncode and "something of that name" in told.stderr, told
     check_old(folder, values, "b")
+
+
+def check_limits(folder):
+    """A file that may not grow; one whose free space has old data; one that others may not read."""
+    for libver in ("earliest", "latest"):
+        for codec in ([], ["--codec", "gzip"]):
+            values = old_file(folder, libver)
+            told = run("create", f"{folder}/old.h5:/g/b", "--shape", "1600,1000", "--random", "1", "--dtype",
+                       "u1", *codec, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                           (1700000, 1700000)))
+            assert told.returncode == 1 and "File too large" in told.stderr, told
+            check_old(folder, values)
+            for left in folder.glob("*.partial-*"):
+                shutil.rmtree(left)
+    with h5py.File(folder / "free.h5", "w", fs_strategy="fsm", fs_persist=True, fs_threshold=1) as out:
+        out["a"], out["b"], out["c"] = np.full(9000, 7.25), np.full(200, 3.), np.full(9000, 7.25)
+        del out["a"]
+    must("create", f"{folder}/free.h5:/new", "--shape", "90,90", ranks=2)
+    with h5py.File(folder / "free.h5") as there:
+        assert there["new"].id.get_offset() < there["b"].id.get_offset(), "no space was used again"
+        assert not there["new"][...].any() and (there["b"][...] == 3).all()
 
 
 # --- watched ---
@@ -200,6 +222,14 @@ def fill_disk(folder, full):
         told = run("convert", folder / "values.zarr", f"{full}/old.h5:/g/b", "--quiet", *codec, ranks=3)
         assert told.returncode and "No space left" in told.stderr, told
         check_old(full, kept)
+    for path in full.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    kept = old_file(full)
+    told = run("create", full / "old.h5:/g/b", "--shape", "1200,1000", "--random", "1", "--dtype", "u1",
+               "--codec", "gzip")
+    assert told.returncode and "did not get its name" in told.stderr, told  # it fits once
+    check_old(full, kept)
+    assert list(full.glob("*.partial-*/0.0")) and "partial" not in str(list(h5py.File(full / "old.h5")["g"]))
 
 
 def main():
@@ -213,6 +243,7 @@ def main():
         check_killed(Tool(TOOL, folder), folder / "killed")
         (folder / "joining").mkdir()
         check_joining(folder / "joining")
+        check_limits(folder / "joining")
         check_watched(folder, None)
         check_watched(folder, (8, 24))
 

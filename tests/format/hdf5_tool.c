@@ -140,7 +140,7 @@ static void pack(char **word)
     feeder f = {.next = word + 3, .bytes = wr_alloc(1 << 20)};
     int code = wr_hdf5_look(word[1], word[2], &h, NULL);
     if (!code) {
-        code = wr_hdf5_pack(word[1], word[2], &h, feed, &f);
+        code = wr_hdf5_pack(word[1], word[2], &h, &(wr_hdf5_tiles){.next = feed, .user = &f});
         wr_hdf5_release(&h);
     }
     wr_free(f.bytes);
