@@ -75,7 +75,7 @@ typedef struct wr_hdf5_module {
     int (*look)(const char *path, const char *name, const wr_hdf5_listener *listener, char *text);
     /* The file is there, and empty; or it has other data, and must have none of the name `room`,
      * which is NULL otherwise. Tiles without filters, and data that are not tiled, get their place.
-     * `offset` and names of filters are not looked at. Where it fails nothing is left but groups. */
+     * `offset` and names of filters are not looked at. Where it fails groups may be left. */
     int (*make)(const char *path, const char *name, const char *room, const wr_hdf5_facts *facts,
                 char *text);
     /* What is said of a dataset, which gets another name, unless that is NULL. Names of dimensions
