@@ -522,7 +522,7 @@ int wr_hdf5_make(const char *path, const char *name, wr_hdf5 *h, const wr_labels
 static int make_room(const char *path, int64_t bytes, int64_t growth)
 {
     enum { RECORDS = 128 << 10 };
-    struct stat info;
+    struct stat info = {0};
     int64_t end;
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     int error = fd < 0 || fstat(fd, &info) ? errno : 0;
