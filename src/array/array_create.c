@@ -40,6 +40,8 @@ static int describe(const weir_array_info *info, const wr_array_name *name, cons
         memcpy(out->shape, info->shape, (size_t)info->dimensions * sizeof *info->shape);
     if (info->members && name->kind != WR_NAME_PATH)
         return wr_fail(WEIR_EINVAL, "local arrays are .npy files in a folder");
+    if (wr_array_name_is_unsure(name))
+        return wr_fail(WEIR_EINVAL, "of a file of datasets one is named, as FILE:/NAME");
     return wr_array_name_describe(name, labels, out);
 }
 
@@ -150,19 +152,27 @@ static int make_set(weir_array *a)
     return code;
 }
 
-/* Rank 0: whether there is a file of that name that has other data. */
-static bool has_others(const wr_array_name *name)
+/* Rank 0: whether the array is to join a file, or why it cannot be made in the one that is there.
+ */
+static int find_others(const wr_array_name *name, bool overwrite, bool hdf5, bool *joins)
 {
     wr_hdf5 found;
     wr_labels labels = {0};
+    *joins = false;
     if (name->kind != WR_NAME_INSIDE)
-        return false;
+        return 0;
     const int code = wr_array_name_look(name, name->file, &found, &labels);
+    const bool there = code != WEIR_ENOENT || !weir_error_last()->errnum;
     if (!code) {
         wr_hdf5_release(&found);
         wr_labels_release(&labels);
     }
-    return code == WEIR_ENOENT && !weir_error_last()->errnum; /* what else is wrong shows later */
+    *joins = code == WEIR_ENOENT && there && hdf5;
+    if (*joins || !there || (!code && !overwrite))
+        return 0;
+    if (code == WEIR_ENOENT || (!code && hdf5 && wr_hdf5_count(name->file) > 1))
+        return wr_fail(WEIR_EEXIST, "the file has other data than what is named: left alone");
+    return overwrite ? 0 : code;
 }
 
 /* Rank 0: the array is to become a part of the file. */
@@ -189,10 +199,9 @@ static int give_birth(weir_array *a, const wr_array_name *name, const wr_descrip
     const wr_named_disks named = wr_array_named_disks(a);
     wr_site *s = a->site = wr_alloc(sizeof *s);
     int code = s ? wr_site_open(a->at, s) : WEIR_ENOMEM;
-    const bool others = !code && has_others(name);
-    const bool joins = others && d->format == WEIR_HDF5;
-    if (!code && others && !joins)
-        code = wr_fail(WEIR_EEXIST, "the file has other data than what is named: left alone");
+    bool joins = false;
+    if (!code)
+        code = find_others(name, overwrite, d->format == WEIR_HDF5, &joins);
     if (!code && s)
         code = joins ? join_file(a, s) : wr_site_prepare(s, overwrite, &named);
     if (!code && joins && !a->staged)

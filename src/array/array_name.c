@@ -1,6 +1,7 @@
 /* Names are taken apart from their end, because paths may have colons. */
 #include "array/array_name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array_names.h"
@@ -273,11 +274,24 @@ int wr_array_name_make(const wr_array_name *n, const wr_new_file *file, const wr
     return code;
 }
 
+enum { ENDINGS = 4 };
+static const char *const endings[ENDINGS] = {".h5", ".hdf5", ".he5", ".nc4"};
+
+bool wr_array_name_is_unsure(const wr_array_name *n)
+{
+    char start[16];
+    for (size_t i = 0; n->kind == WR_NAME_PATH && i < ENDINGS; i++) {
+        snprintf(start, sizeof start, "%s:", endings[i]);
+        if (strstr(n->file, start))
+            return true;
+    }
+    return n->kind == WR_NAME_PATH && strstr(n->file, ".nc:");
+}
+
 bool wr_array_name_is_hdf5(const wr_array_name *n)
 {
-    static const char *const endings[] = {".h5", ".hdf5", ".he5", ".nc4"};
     const size_t length = strlen(n->file);
-    for (size_t i = 0; n->kind == WR_NAME_INSIDE && i < sizeof endings / sizeof *endings; i++) {
+    for (size_t i = 0; n->kind == WR_NAME_INSIDE && i < ENDINGS; i++) {
         const size_t end = strlen(endings[i]);
         if (length > end && !strcmp(n->file + length - end, endings[i]))
             return true;

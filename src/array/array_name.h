@@ -33,6 +33,9 @@ int wr_array_name_describe(const wr_array_name *name, const wr_labels *labels, w
 /* Whether the name is that of a dataset of an HDF5 file. */
 bool wr_array_name_is_hdf5(const wr_array_name *name);
 
+/* Whether the name of a new file looks as if a dataset was meant: x.h5:, x.h5:name. */
+bool wr_array_name_is_unsure(const wr_array_name *name);
+
 /* A new file with what comes before the data, and zeros. */
 typedef struct wr_new_file {
     const wr_folder *in;

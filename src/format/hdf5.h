@@ -48,8 +48,8 @@ typedef struct wr_hdf5_tiles {
 /* Puts them into a dataset that wr_hdf5_make made with codecs. */
 int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, const wr_hdf5_tiles *tiles);
 
-/* How many datasets the file has, of which it counts two, but for those that only name
- * dimensions; or a negative code. */
+/* How many datasets the file has, but for those that only name dimensions: 1 if there is just one
+ * and nothing else that would be lost with the file; or a negative code. */
 int wr_hdf5_count(const char *path);
 
 void wr_hdf5_release(wr_hdf5 *h); /* a zeroed one is fine */

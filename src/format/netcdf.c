@@ -20,8 +20,8 @@ typedef struct parser {
     const unsigned char *byte;
     int64_t at, end;
     int version;
-    bool cut; /* something lies behind the end */
-    int64_t records, record_dimensions;
+    bool cut;                                       /* something lies behind the end */
+    int64_t records, record_dimensions, attributes; /* of the file */
     int64_t dimensions, *length;
 } parser;
 
@@ -136,12 +136,12 @@ static int read_attribute(parser *p, attribute *a)
     return code;
 }
 
-static int skip_attributes(parser *p)
+static int skip_attributes(parser *p, int64_t *number)
 {
     int code = 0;
     attribute a;
     int64_t items = list(p, WR_NETCDF_ATTRIBUTE, &code);
-    for (; items > 0 && !p->cut && !code; items--)
+    for (*number = items; items > 0 && !p->cut && !code; items--)
         code = read_attribute(p, &a);
     return code;
 }
@@ -175,7 +175,8 @@ static int read_variable(parser *p, variable *v)
     const int64_t each = p->version == 5 ? 8 : 4;
     skip(p, v->dimensions > p->end ? v->dimensions : v->dimensions * each);
     v->attributes = p->at;
-    int code = skip_attributes(p);
+    int64_t attributes;
+    int code = skip_attributes(p, &attributes);
     v->type = word(p);
     count(p); /* its size, which follows from the rest, and is wrong where it has no room */
     v->begin = number(p, p->version == 1 ? 4 : 8);
@@ -412,7 +413,7 @@ static int begin(parser *p, const wr_netcdf_head *head)
     p->at = WR_NETCDF_START;
     p->records = count(p);
     int code = read_dimensions(p);
-    return code ? code : skip_attributes(p);
+    return code ? code : skip_attributes(p, &p->attributes);
 }
 
 int64_t wr_netcdf_variables(const wr_netcdf_head *head)
@@ -421,7 +422,7 @@ int64_t wr_netcdf_variables(const wr_netcdf_head *head)
     int code = begin(&p, head);
     int64_t found = code ? -1 : list(&p, WR_NETCDF_VARIABLE, &code);
     wr_free(p.length);
-    return code || p.cut ? -1 : found;
+    return code || p.cut ? -1 : found + p.attributes;
 }
 
 int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out, bool *cut)

@@ -32,7 +32,7 @@ bool wr_netcdf_begins(const void *start, int64_t bytes);
  * lengths of dimensions, less than the header's, and labels. */
 int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out, bool *cut);
 
-/* How many variables the file has; -1 if its header does not tell. */
+/* How many variables, and attributes of its own, the file has; -1 if its header does not tell. */
 int64_t wr_netcdf_variables(const wr_netcdf_head *head);
 
 /* A header of a file whose only variable `d` is, over dimensions of its own, by wr_alloc; of

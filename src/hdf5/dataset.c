@@ -43,16 +43,46 @@ static int tell_names(hid_t file, const char *name, char *text)
                   *n.text || n.more ? n.text : "none", n.more ? ", ..." : "");
 }
 
+/* A group is something if it has attributes, or nothing in it. */
+static bool is_kept(hid_t group, const char *name, const H5O_info_t *info)
+{
+    H5G_info_t links;
+    if (info->type != H5O_TYPE_GROUP)
+        return true;
+    return info->num_attrs > 0 ||
+           (strcmp(name, ".") != 0 && H5Gget_info_by_name(group, name, &links, H5P_DEFAULT) >= 0 &&
+            !links.nlinks);
+}
+
 static herr_t add_one(hid_t group, const char *name, const H5O_info_t *info, void *user)
 {
     int *count = user;
-    if (info->type != H5O_TYPE_DATASET)
-        return 0;
+    if (info->type != H5O_TYPE_DATASET || info->rc > 1) {
+        *count += is_kept(group, name, info) ? 2 : 0;
+        return *count >= 2;
+    }
     const hid_t set = H5Oopen(group, name, H5P_DEFAULT);
     *count += set < 0 || !wr_dataset_is_name(set);
     if (set >= 0)
         H5Oclose(set);
-    return *count == 2;
+    return *count >= 2;
+}
+
+static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    (void)group, (void)name;
+    *(int *)user += info->type == H5L_TYPE_HARD ? 0 : 2;
+    return 0;
+}
+
+static bool has_user_block(hid_t file)
+{
+    hsize_t bytes = 0;
+    const hid_t made = H5Fget_create_plist(file);
+    const bool has = made >= 0 && H5Pget_userblock(made, &bytes) >= 0 && bytes;
+    if (made >= 0)
+        H5Pclose(made);
+    return has;
 }
 
 int wr_dataset_count(const char *path, char *text)
@@ -61,8 +91,11 @@ int wr_dataset_count(const char *path, char *text)
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
         return wr_say_hdf5(text, WEIR_EFORMAT, "HDF5 cannot open the file");
-    if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, add_one, &sets) < 0)
+    if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, add_one, &sets) < 0 ||
+        H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add_link, &sets) < 0)
         sets = wr_say_hdf5(text, WEIR_EFORMAT, "HDF5 cannot list the file");
+    else
+        sets += has_user_block(file) ? 2 : 0;
     H5Fclose(file);
     return sets;
 }

@@ -85,8 +85,9 @@ typedef struct wr_hdf5_module {
                   const wr_hdf5_labels *labels, char *text);
     int (*remove)(const char *path, const char *name, char *text);
     int (*pack)(const char *path, const char *name, wr_hdf5_source *source, void *user, char *text);
-    /* Datasets of a file, of which it counts two, but for those that only name dimensions; or a
-     * negative code. */
+    /* Datasets of a file, but for those that only name dimensions, and what else would be lost with
+     * the file: 1 if there is just one dataset, more than that if there is more; or a negative
+     * code. */
     int (*count)(const char *path, char *text);
 } wr_hdf5_module;
 

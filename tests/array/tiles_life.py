@@ -129,6 +129,15 @@ def check_limits(folder):
             check_old(folder, values)
             for left in folder.glob("*.partial-*"):
                 shutil.rmtree(left)
+    for add in (lambda out: out.attrs.update(said="kept"), lambda out: out.create_group("empty"),
+                lambda out: out.update(soft=h5py.SoftLink("/x")), lambda out: out.update(y=3)):
+        with h5py.File(folder / "one.h5", "w") as out:
+            out["x"] = np.arange(5)
+            add(out)
+        before = (folder / "one.h5").read_bytes()
+        told = run("create", f"{folder}/one.h5:/x", "--shape", "4", "--overwrite")
+        assert told.returncode == 1 and "other data" in told.stderr, told
+        assert (folder / "one.h5").read_bytes() == before
     with h5py.File(folder / "free.h5", "w", fs_strategy="fsm", fs_persist=True, fs_threshold=1) as out:
         out["a"], out["b"], out["c"] = np.full(9000, 7.25), np.full(200, 3.), np.full(9000, 7.25)
         del out["a"]

@@ -66,7 +66,7 @@ void cli_interrupt_release(void)
 void cli_interrupt_guard(const char *file)
 {
     made += file != NULL;
-    if (leads && file && count < MOST_FILES && strlen(file) < sizeof *files) {
+    if (leads && file && *file && count < MOST_FILES && strlen(file) < sizeof *files) {
         memcpy(files[count], file, strlen(file) + 1);
         count = count + 1;
     }

@@ -146,7 +146,7 @@ static int check_name(const char *command, const char *path)
 static const char *removable(const char *path, const char *where)
 {
     const size_t length = strlen(where);
-    return !strncmp(path, where, length) && path[length] == ':' ? NULL : where;
+    return !strncmp(path, where, length) && path[length] == ':' ? "" : where;
 }
 
 int cli_target_create(const char *command, const cli_target *target, const char *path,

@@ -72,6 +72,7 @@ const cli_command cli_transpose = {
         "  --progress        a bar on standard error, which otherwise only a terminal gets\n"
         "  --quiet           no bar\n"
         "  --overwrite, --memory SIZE, --hints H, as for create\n"
-        "  OUT appears when it is whole. What fails or is interrupted leaves nothing, what is\n"
-        "  killed a file OUT.partial-XXXXXXXX, or a folder.\n",
+        "  OUT appears when it is whole. What fails leaves nothing, what is killed a file\n"
+        "  OUT.partial-XXXXXXXX, or a folder, and so does what is interrupted if OUT has chunks\n"
+        "  or is a dataset of a file.\n",
     .run = run};
