@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "transport/local.h"
 #include "transport/mpi_transport.h"
 #include "weir/weir.h"
 
@@ -179,8 +180,56 @@ static int keep(MPI_Comm comm, wr_world *world)
     return code;
 }
 
+/* --- without MPI --- */
+
+static pthread_mutex_t alone_lock = PTHREAD_MUTEX_INITIALIZER;
+static wr_world *alone; /* until the process ends */
+
+/* What a child process has of its parent's world has no threads, and perhaps a lock that nobody
+ * gives back: it gets another. */
+static void forget_alone(void)
+{
+    pthread_mutex_init(&alone_lock, NULL);
+    alone = NULL;
+}
+
+static int new_alone(wr_world **out)
+{
+    static bool watched;
+    wr_tunables tunables;
+    wr_transport *transport;
+    wr_tunables_init(&tunables);
+    int code = wr_tunables_set_environment(&tunables);
+    if (!code && !watched && pthread_atfork(NULL, NULL, forget_alone))
+        code = WEIR_ENOMEM;
+    watched = watched || !code;
+    if (!code)
+        code = wr_local_open(&transport);
+    if (code)
+        return code;
+    code = wr_world_open(transport, &tunables, out);
+    if (code)
+        wr_transport_close(transport);
+    else
+        warn(*out);
+    return code;
+}
+
+static int get_alone(wr_world **out)
+{
+    int code = 0;
+    pthread_mutex_lock(&alone_lock);
+    if (!alone)
+        code = new_alone(&alone);
+    *out = alone;
+    pthread_mutex_unlock(&alone_lock);
+    return code;
+}
+
 int wr_world_get(MPI_Comm comm, wr_world **out)
 {
+    if (comm == MPI_COMM_NULL)
+        return get_alone(out);
     if (!wr_mpi_alive())
         return wr_fail(WEIR_ETRANSPORT, "MPI is not running");
     int code = wr_mpi_prepare(), found = 0;

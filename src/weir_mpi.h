@@ -8,7 +8,8 @@
 #include "runtime/world.h"
 
 /* [collective at the first call on a communicator, local afterwards] The world of `comm`, borrowed;
- * it ends when the communicator is freed, or at MPI_Finalize. WEIR_ETRANSPORT where MPI is not
+ * it ends when the communicator is freed, or at MPI_Finalize. That of MPI_COMM_NULL has
+ * this process only, never calls MPI, and does not end. WEIR_ETRANSPORT where MPI is not
  * running. */
 int wr_world_get(MPI_Comm comm, wr_world **out);
 

@@ -149,6 +149,11 @@ WEIR_API int weir_array_write_all(weir_array *array, const weir_selection *selec
                                   const weir_layout *layout, const void *base,
                                   weir_request **request);
 
+/* Takes the place of either where a rank finds, before the call, that it cannot make it: all ranks
+ * return its error. For libraries on top of this one. [collective] */
+WEIR_API int weir_array_refuse_all(weir_array *array, int write, const weir_error *error,
+                                   weir_request **request);
+
 /* By this rank alone. Who reads what another rank has written alone must know that it is over: by a
  * barrier, or a message. [local] */
 WEIR_API int weir_array_read(weir_array *array, const weir_selection *selection,
@@ -256,7 +261,10 @@ WEIR_API int weir_slabs_begin(const weir_slabs_options *options, weir_slabs **ou
 WEIR_API int weir_slabs_next(weir_slabs *slabs, weir_slab *slab);
 
 /* Waits for what is written, and returns the first error there was. Where a loop is left early, the
- * slab handed out last is not written. NULL is fine. [as next] */
+ * slab handed out last is not written. Buffers of slabs stay until the end. [as next] */
+WEIR_API int weir_slabs_finish(weir_slabs *slabs);
+
+/* The same, and frees the loop. NULL is fine. [as next] */
 WEIR_API int weir_slabs_end(weir_slabs *slabs);
 
 #ifdef __cplusplus

@@ -86,6 +86,10 @@ WEIR_API int weir_request_wait(weir_request **request, int64_t *count);
 /* The same if it is over; *over tells. [local] */
 WEIR_API int weir_request_test(weir_request **request, int *over, int64_t *count);
 
+/* The same, once it is over or so much time has passed. [local] */
+WEIR_API int weir_request_wait_for(weir_request **request, double seconds, int *over,
+                                   int64_t *count);
+
 /* Waits for all, whatever errors there are; counts may be NULL. The first error, in the order
  * given. [local, as weir_request_wait] */
 WEIR_API int weir_request_wait_all(int number, weir_request **requests, int64_t *counts);

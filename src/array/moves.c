@@ -309,6 +309,19 @@ static wr_move move_of(enum wr_direction direction, bool together)
     return (wr_move){.direction = direction, .together = together};
 }
 
+int weir_array_refuse_all(weir_array *array, int write, const weir_error *error,
+                          weir_request **request)
+{
+    wr_move m = move_of(write ? WR_WRITE : WR_READ, true);
+    m.array = array;
+    m.type = array->info.type;
+    int code =
+        error->code < 0 ? wr_error_raise(error) : wr_fail(WEIR_EINVAL, "no error to refuse with");
+    if (request)
+        *request = NULL;
+    return request ? wr_move_start(&m, code, request) : wr_move_run(&m, NULL, code);
+}
+
 int weir_array_read_all(weir_array *array, const weir_selection *selection,
                         const weir_layout *layout, void *base, weir_request **request)
 {

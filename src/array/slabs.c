@@ -32,6 +32,7 @@ struct weir_slabs {
     int64_t through;  /* slabs computed, */
     int64_t done;     /* and their elements */
     bool leaving;     /* takes part only */
+    bool finished;    /* nothing is under way, nor will be */
     buffer *in, *out; /* by place in the ring, then array */
     char *memory;
     weir_error error; /* the first one */
@@ -210,6 +211,8 @@ int weir_slabs_next(weir_slabs *s, weir_slab *slab)
 {
     wr_slab_box now;
     const int64_t k = s->next;
+    if (s->finished)
+        return s->error.code ? wr_error_raise(&s->error) : 0;
     count_done(s, k - 1);
     if (s->error.code && !s->options.together)
         return wr_error_raise(&s->error);
@@ -236,10 +239,8 @@ static void drop(weir_slabs *s)
     wr_free(s);
 }
 
-int weir_slabs_end(weir_slabs *s)
+int weir_slabs_finish(weir_slabs *s)
 {
-    if (!s)
-        return 0;
     s->leaving = true;
     if (s->options.together)
         run_out(s);
@@ -247,11 +248,21 @@ int weir_slabs_end(weir_slabs *s)
         note(s, weir_request_wait(&s->in[i].request, NULL));
     for (int64_t i = 0; i < s->out_ring * s->options.outputs; i++)
         note(s, weir_request_wait(&s->out[i].request, NULL));
-    weir_error error = s->error;
-    for (int i = 0; i < s->options.outputs && error.code; i++)
+    for (int i = 0; i < s->options.outputs && s->error.code; i++)
         s->output[i]->spoiled = true; /* it lacks what was to be written after the error */
+    s->finished = true;
+    return s->error.code ? wr_error_raise(&s->error) : 0;
+}
+
+int weir_slabs_end(weir_slabs *s)
+{
+    if (!s)
+        return 0;
+    int code = s->finished ? s->error.code : weir_slabs_finish(s);
+    if (code)
+        wr_error_raise(&s->error);
     drop(s);
-    return error.code ? wr_error_raise(&error) : 0;
+    return code;
 }
 
 /* --- beginning --- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/clock.h"
 #include "file/inside.h"
 
 enum { ALIGN = 64 };
@@ -203,6 +204,23 @@ int weir_request_test(weir_request **request, int *over, int64_t *count)
         *over = wr_operation_is_over(&r->access.op);
     }
     return *over ? take_result(request, count) : 0;
+}
+
+int weir_request_wait_for(weir_request **request, double seconds, int *over, int64_t *count)
+{
+    enum { SHORT_NAPS = 50, LONG_NAP = 1000 }; /* as wr_wait has them */
+    const int64_t begin = wr_clock_ns();
+    for (int tries = 0;;) {
+        weir_request *r = *request;
+        int code = weir_request_test(request, over, count);
+        if (*over || (double)(wr_clock_ns() - begin) >= 1e9 * seconds)
+            return code;
+        wr_awaited stage = {&r->access.op.stage, wr_word_get(&r->access.op.stage)};
+        if (tries < SHORT_NAPS || stage.seen == WR_OVER)
+            wr_backoff_on(stage.word, stage.seen, &tries);
+        else
+            wr_nap_any(1, &stage, LONG_NAP);
+    }
 }
 
 int weir_request_wait_all(int number, weir_request **requests, int64_t *counts)

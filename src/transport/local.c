@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/cores.h"
 
 /* A message, or a receive, waiting for its other half. Owned by the queue until matched, then by
  * the request that tests it; a message whose sender does not wait for its receipt has no owner. */
@@ -39,6 +40,7 @@ typedef struct end {
     hub *hub;
     int first_tag; /* of its messages: copies have others */
     int copies;
+    hub *own; /* that it alone has, or NULL */
 } end;
 
 static hub *hub_of(const wr_transport *t)
@@ -178,8 +180,28 @@ static void poke_local(wr_transport *t)
     (void)t;
 }
 
+static void free_queues(hub *h)
+{
+    for (int i = 0; h->queues && i < h->ranks; i++)
+        for (half *m = h->queues[i].messages, *next; m; m = next) {
+            next = m->next;
+            free(m);
+        }
+    wr_free(h->queues);
+}
+
+static void drop_hub(hub *h)
+{
+    if (!h)
+        return;
+    free_queues(h);
+    pthread_mutex_destroy(&h->lock);
+    wr_free(h);
+}
+
 static void close_local(wr_transport *t)
 {
+    drop_hub(((end *)t->state)->own);
     wr_free(t->state);
     wr_free(t);
 }
@@ -323,16 +345,6 @@ static int start_and_join(hub *h, member *members)
     return error ? wr_fail_system(error, "", -1, "start a thread") : 0;
 }
 
-static void free_queues(hub *h)
-{
-    for (int i = 0; h->queues && i < h->ranks; i++)
-        for (half *m = h->queues[i].messages, *next; m; m = next) {
-            next = m->next;
-            free(m);
-        }
-    wr_free(h->queues);
-}
-
 int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transport *t, void *user),
                  void *user)
 {
@@ -356,4 +368,30 @@ int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transpo
     wr_free(members);
     pthread_mutex_destroy(&h.lock);
     return code;
+}
+
+int wr_local_open(wr_transport **out)
+{
+    hub *h = wr_alloc(sizeof *h);
+    if (!h)
+        return WEIR_ENOMEM;
+    *h = (hub){.ranks = 1};
+    pthread_mutex_init(&h->lock, NULL);
+    h->queues = wr_alloc(sizeof *h->queues);
+    wr_transport *t = NULL;
+    if (h->queues) {
+        *h->queues = (queue){0};
+        t = open_local(h, 0, 0, 0);
+    }
+    if (!t) {
+        drop_hub(h);
+        return WEIR_ENOMEM;
+    }
+    ((end *)t->state)->own = h;
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    t->cores = (int)wr_cores_of(&cores);
+    *out = t;
+    return 0;
 }

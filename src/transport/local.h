@@ -1,5 +1,6 @@
-/* Ranks as threads of one process, with the interface of MPI ranks: regions are mapped at a
- * different address for each, and messages are copied. For tests and simulation. */
+/* Ranks without MPI: one that is alone; or, for tests and simulation, as threads of one process,
+ * with the interface of MPI ranks: regions are mapped at a different address for each, and messages
+ * are copied. */
 #ifndef WR_TRANSPORT_LOCAL_H
 #define WR_TRANSPORT_LOCAL_H
 
@@ -10,5 +11,8 @@
  * many nodes. WEIR_ENOMEM, or WEIR_EUNSUPPORTED if threads cannot be had. */
 int wr_local_run(int ranks, const wr_tunables *tunables, void (*body)(wr_transport *t, void *user),
                  void *user);
+
+/* The end of a rank that is the only one. WEIR_ENOMEM. */
+int wr_local_open(wr_transport **out);
 
 #endif
