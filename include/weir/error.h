@@ -17,19 +17,20 @@ extern "C" {
 
 enum weir_code {
     WEIR_OK = 0,
-    WEIR_EINVAL = -1,       /* an argument is outside what the function accepts */
-    WEIR_ENOMEM = -2,       /* the system gave no memory */
-    WEIR_EBUDGET = -3,      /* the memory budget set by the user would be exceeded */
-    WEIR_ERANGE = -4,       /* an offset, count or product does not fit 64 bits */
-    WEIR_EFORMAT = -5,      /* bytes read or received are malformed */
-    WEIR_ENOENT = -6,       /* a file or folder does not exist */
-    WEIR_EEXIST = -7,       /* a file exists and must not */
-    WEIR_EACCESS = -8,      /* the system refuses permission */
-    WEIR_ENOSPC = -9,       /* the storage or a quota is full */
-    WEIR_EIO = -10,         /* a transfer failed or was cut short */
-    WEIR_ETRANSPORT = -11,  /* ranks could not exchange data */
-    WEIR_EDISAGREE = -12,   /* ranks made calls that do not fit together */
-    WEIR_EUNSUPPORTED = -13 /* valid, but this build or system cannot do it */
+    WEIR_EINVAL = -1,        /* an argument is outside what the function accepts */
+    WEIR_ENOMEM = -2,        /* the system gave no memory */
+    WEIR_EBUDGET = -3,       /* the memory budget set by the user would be exceeded */
+    WEIR_ERANGE = -4,        /* an offset, count or product does not fit 64 bits */
+    WEIR_EFORMAT = -5,       /* bytes read or received are malformed */
+    WEIR_ENOENT = -6,        /* a file or folder does not exist */
+    WEIR_EEXIST = -7,        /* a file exists and must not */
+    WEIR_EACCESS = -8,       /* the system refuses permission */
+    WEIR_ENOSPC = -9,        /* the storage or a quota is full */
+    WEIR_EIO = -10,          /* a transfer failed or was cut short */
+    WEIR_ETRANSPORT = -11,   /* ranks could not exchange data */
+    WEIR_EDISAGREE = -12,    /* ranks made calls that do not fit together */
+    WEIR_EUNSUPPORTED = -13, /* valid, but this build or system cannot do it */
+    WEIR_EINTERRUPTED = -14  /* the caller asked for it to stop */
 };
 
 enum { WEIR_ERROR_TEXT = 256, WEIR_ERROR_FILE = 256 };

@@ -1,15 +1,16 @@
 /* Operators: whole-array computations on arrays that do not fit in memory.
  *
  * All are [collective] on the ranks that have the arrays open, whatever their number, with the same
- * arguments but for `progress`, `user` and where results go. What arguments point to is borrowed
- * until the call returns; NULL is fine only where that is said. Inputs are not changed. Outputs are
- * overwritten; after an error they hold anything, and a new one gets no name when it is closed. All
- * ranks return the same code: 0, or
+ * arguments but for `progress`, `stop`, `user` and where results go. What arguments point to is
+ * borrowed until the call returns; NULL is fine only where that is said. Inputs are not changed.
+ * Outputs are overwritten; after an error they hold anything, and a new one gets no name when it is
+ * closed. All ranks return the same code: 0, or
  *
  *   WEIR_EINVAL   arguments that do not fit together, as said with each call; a negative memory;
  *                 arrays of different communicators
  *   WEIR_EBUDGET  memory is too little; the text names the least that would do
  *   WEIR_EACCESS  an output is not open for writing
+ *   WEIR_EINTERRUPTED  `stop` of some rank asked for it
  *   WEIR_ENOMEM, WEIR_ETRANSPORT, and all else that reading and writing can fail with (array.h)
  *
  * After the first two nothing was read or written. */
@@ -42,7 +43,10 @@ typedef struct weir_work {
     void *user;                                              /* handed on; may be NULL */
     weir_estimate *estimate; /* not NULL: this is filled, and nothing is done; errors of arguments
                                 and memory are the same */
-    int64_t reserved[4];     /* 0 */
+    int (*stop)(void *user); /* NULL, or asked now and then, by the calling thread: not 0 ends the
+                                operator. Nothing new is read or written then; with `direct`, by
+                                this rank: the others learn of it when they have done their part */
+    int64_t reserved[3];     /* 0 */
 } weir_work;
 
 /* to[i0, i1, ...] = from[j0, j1, ...] with j[axes[d]] = i[d], as in NumPy; axes NULL: dimensions in

@@ -229,6 +229,11 @@ int weir_slabs_next(weir_slabs *s, weir_slab *slab)
     return s->error.code ? wr_error_raise(&s->error) : 0;
 }
 
+void wr_slabs_fail(weir_slabs *s, int code)
+{
+    note(s, code);
+}
+
 static void drop(weir_slabs *s)
 {
     if (s) {

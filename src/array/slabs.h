@@ -9,4 +9,8 @@
  * pure. */
 int wr_slabs_shape(const weir_slabs_options *options, int rank, wr_slab_shape *out);
 
+/* What the caller made of a slab has failed: the loop ends with this rank's last error, on all
+ * ranks that take part in it. 0: it has not. */
+void wr_slabs_fail(weir_slabs *slabs, int code);
+
 #endif

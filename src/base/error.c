@@ -25,6 +25,7 @@ static const char *const names[] = {
     [-WEIR_ETRANSPORT] = "exchange between ranks failed",
     [-WEIR_EDISAGREE] = "ranks disagree",
     [-WEIR_EUNSUPPORTED] = "not supported here",
+    [-WEIR_EINTERRUPTED] = "stopped by the caller",
 };
 
 /* Any errno that is not listed is a failed transfer. */

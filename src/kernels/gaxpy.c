@@ -69,7 +69,7 @@ static void sum_up(gaxpy *g, const wr_panel_step *at)
             int64_t received = wr_min(WR_SWAP_MOST, mine.hi - mine.lo - k);
             int code = swap_message(g, (wr_parcel){to, sent, g->c + out.lo + k},
                                     (wr_place){from, received, g->theirs});
-            wr_note_error(&g->m->first, code);
+            wr_task_note(&g->m->task, code);
             if (!code && received > 0)
                 add_real(g->m->c->info.type, g->c + mine.lo + k, g->theirs, received);
         }
@@ -92,8 +92,7 @@ static void start_read(gaxpy *g, int which, const wr_panel_step *at)
     weir_array *array = which ? g->m->b : g->m->a;
     const weir_selection *wanted = wr_matrix_select(g->m, array, which ? at->depth : at->rows,
                                                     which ? at->columns : at->depth, &part);
-    wr_note_error(&g->m->first, wr_work_read(&g->m->work, array, wanted, &part.layout,
-                                             which ? g->b : g->a, &g->reading[which]));
+    wr_task_read(&g->m->task, array, wanted, &part.layout, which ? g->b : g->a, &g->reading[which]);
 }
 
 static void start_write(gaxpy *g, const wr_panel_step *at)
@@ -105,9 +104,8 @@ static void start_write(gaxpy *g, const wr_panel_step *at)
     const wr_span lines = wr_share(slow->hi - slow->lo, m->ranks->rank, m->ranks->size);
     *slow = (wr_span){slow->lo + lines.lo, slow->lo + lines.hi};
     const weir_selection *made = wr_matrix_select(m, m->c, rows, columns, &part);
-    wr_note_error(&g->m->first,
-                  wr_work_write(&m->work, m->c, made, &part.layout,
-                                g->c + bytes_of(g, at, m->ranks->rank).lo, &g->writing));
+    wr_task_write(&g->m->task, m->c, made, &part.layout, g->c + bytes_of(g, at, m->ranks->rank).lo,
+                  &g->writing);
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */
@@ -119,15 +117,15 @@ static void run_step(gaxpy *g, int64_t row, int64_t column)
         start_read(g, 0, &at);
     start_read(g, 1, &at);
     for (int i = 0; i < 2; i++)
-        wr_note_error(&m->first, weir_request_wait(&g->reading[i], NULL));
-    wr_note_error(&m->first, weir_request_wait(&g->writing, NULL));
+        wr_task_wait(&m->task, &g->reading[i]);
+    wr_task_wait(&m->task, &g->writing);
     memset(g->c, 0, (size_t)g->shape.c_room);
-    if (!m->first.error.code)
+    if (!m->task.error.code)
         wr_matmul_add(m, &at, g->a, g->b, g->c);
     sum_up(g, &at);
     start_write(g, &at);
     const int64_t *blocks = g->shape.blocks;
-    wr_work_progress(&m->work, row * blocks[1] + column + 1, blocks[0] * blocks[1]);
+    wr_task_tell(&m->task, row * blocks[1] + column + 1, blocks[0] * blocks[1]);
 }
 
 static int take_memory(gaxpy *g)
@@ -149,8 +147,8 @@ static int run(gaxpy *g)
     for (int64_t row = 0; row < g->shape.blocks[0]; row++)
         for (int64_t column = 0; column < g->shape.blocks[1]; column++)
             run_step(g, row, column);
-    wr_note_error(&m->first, weir_request_wait(&g->writing, NULL));
-    return wr_work_end(m->c, &m->first);
+    wr_task_wait(&m->task, &g->writing);
+    return wr_task_end(&m->task, m->c);
 }
 
 int wr_multiply_gaxpy(wr_matmul *m)
@@ -160,8 +158,8 @@ int wr_multiply_gaxpy(wr_matmul *m)
     int code = wr_gaxpy_shape_build(&need, m->c->info.columns, &g.shape);
     if (code)
         return code; /* on all ranks */
-    if (m->work.estimate) {
-        wr_gaxpy_estimate(&g.shape, m->work.estimate);
+    if (m->task.work.estimate) {
+        wr_gaxpy_estimate(&g.shape, m->task.work.estimate);
         return 0;
     }
     code = wr_array_agree(m->c, take_memory(&g));

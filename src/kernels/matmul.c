@@ -11,7 +11,7 @@ wr_panel_need wr_matmul_need(const wr_matmul *m)
                            .columns = m->columns,
                            .depth = m->depth,
                            .element = m->c->body.element,
-                           .memory = m->work.memory,
+                           .memory = m->task.work.memory,
                            .ranks = m->ranks->size,
                            .staged = m->c->info.swapped};
 }
@@ -20,7 +20,7 @@ const weir_selection *wr_matrix_select(const wr_matmul *m, const weir_array *arr
                                        wr_span columns, wr_matrix_part *out)
 {
     out->layout = (weir_layout){.order = array->body.order};
-    if (rows.lo == rows.hi || columns.lo == columns.hi || m->first.error.code)
+    if (rows.lo == rows.hi || columns.lo == columns.hi || m->task.error.code)
         return NULL;
     out->lo[0] = rows.lo;
     out->hi[0] = rows.hi;
@@ -88,7 +88,7 @@ int weir_array_multiply(weir_array *a, weir_array *b, weir_array *c, int method,
         code = check(a, b, c, method);
     if (code)
         return code; /* on all ranks */
-    wr_matmul m = {.work = how,
+    wr_matmul m = {.task = {.work = how},
                    .a = a,
                    .b = b,
                    .c = c,

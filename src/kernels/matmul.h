@@ -6,11 +6,10 @@
 #include "kernels/work.h"
 
 typedef struct wr_matmul {
-    weir_work work;
+    wr_task task;
     weir_array *a, *b, *c;
     int64_t rows, columns, depth; /* c is rows x columns */
     wr_transport *ranks;          /* borrowed */
-    wr_first_error first;
 } wr_matmul;
 
 /* [collective] The layouts, for matrices that were checked. */

@@ -26,8 +26,7 @@ static void start_factor(multiplying *p, factor *f, wr_span rows, wr_span column
     wr_matrix_part part;
     const int next = 1 - f->now;
     const weir_selection *wanted = wr_matrix_select(p->m, f->array, rows, columns, &part);
-    wr_note_error(&p->m->first, wr_work_read(&p->m->work, f->array, wanted, &part.layout,
-                                             f->data[next], &f->reading[next]));
+    wr_task_read(&p->m->task, f->array, wanted, &part.layout, f->data[next], &f->reading[next]);
 }
 
 static void start_panels(multiplying *p, int64_t k)
@@ -44,7 +43,7 @@ static void start_panels(multiplying *p, int64_t k)
 static void await_factor(multiplying *p, factor *f)
 {
     f->now = 1 - f->now;
-    wr_note_error(&p->m->first, weir_request_wait(&f->reading[f->now], NULL));
+    wr_task_wait(&p->m->task, &f->reading[f->now]);
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */
@@ -60,18 +59,17 @@ static void run_step(multiplying *p, int64_t k)
     start_panels(p, k + 1);
     const int out = (int)(p->blocks % p->shape.results);
     if (step.begins) {
-        wr_note_error(&m->first, weir_request_wait(&p->writing[out], NULL));
+        wr_task_wait(&m->task, &p->writing[out]);
         memset(p->result[out], 0, (size_t)p->shape.c_room);
     }
-    if (!m->first.error.code)
+    if (!m->task.error.code)
         wr_matmul_add(m, &step, p->a.data[p->a.now], p->b.data[p->b.now], p->result[out]);
     if (step.ends) {
         const weir_selection *made = wr_matrix_select(m, m->c, step.rows, step.columns, &part);
-        wr_note_error(&m->first, wr_work_write(&m->work, m->c, made, &part.layout, p->result[out],
-                                               &p->writing[out]));
+        wr_task_write(&m->task, m->c, made, &part.layout, p->result[out], &p->writing[out]);
         p->blocks++;
     }
-    wr_work_progress(&m->work, k + 1, p->shape.steps);
+    wr_task_tell(&m->task, k + 1, p->shape.steps);
 }
 
 static int take_memory(multiplying *p)
@@ -95,8 +93,8 @@ static int run(multiplying *p)
     for (int64_t k = 0; k < p->shape.steps; k++)
         run_step(p, k);
     for (int i = 0; i < 2; i++)
-        wr_note_error(&m->first, weir_request_wait(&p->writing[i], NULL));
-    return wr_work_end(m->c, &m->first);
+        wr_task_wait(&m->task, &p->writing[i]);
+    return wr_task_end(&m->task, m->c);
 }
 
 int wr_multiply_panels(wr_matmul *m)
@@ -106,8 +104,8 @@ int wr_multiply_panels(wr_matmul *m)
     int code = wr_panel_shape_build(&need, &p.shape);
     if (code)
         return code; /* on all ranks */
-    if (m->work.estimate) {
-        wr_panel_estimate(&p.shape, m->work.estimate);
+    if (m->task.work.estimate) {
+        wr_panel_estimate(&p.shape, m->task.work.estimate);
         return 0;
     }
     code = wr_array_agree(m->c, take_memory(&p));

@@ -17,7 +17,7 @@
 enum { RING = 8, LANES = 8 }; /* buffers for blocks, at most; elements that are computed at once */
 
 typedef struct solver {
-    weir_work work;
+    wr_task task;
     weir_array *from, *to[2];
     weir_relaxation *relaxation;
     wr_blocks blocks;
@@ -29,7 +29,6 @@ typedef struct solver {
     weir_array *source, *target; /* of an iteration */
     double residual;             /* of this rank in it */
     weir_request *reading[RING], *writing[RING];
-    wr_first_error first;
 } solver;
 
 /* --- arithmetic --- */
@@ -135,10 +134,10 @@ static void swap_borders(solver *s, const wr_block *b, const border *borders, in
         const wr_parcel out = {b->peer[side], bytes, bytes > 0 ? x->send + at : NULL};
         const wr_place in = {b->peer[side], bytes, bytes > 0 ? x->receive + at : NULL};
         const int opposite = side ^ 1;
-        wr_note_error(&s->first, wr_swap_start(&s->swaps, out, opposite, in, side, &swap[side]));
+        wr_task_note(&s->task, wr_swap_start(&s->swaps, out, opposite, in, side, &swap[side]));
     }
     for (int side = 0; side < WR_SIDES; side++)
-        wr_note_error(&s->first, wr_swap_wait(&s->swaps, &swap[side]));
+        wr_task_note(&s->task, wr_swap_wait(&s->swaps, &swap[side]));
 }
 
 /* Everybody sends, also what came of an error: neighbours wait for it. */
@@ -169,7 +168,7 @@ static void start_read(solver *s, int64_t k)
     if (k >= s->blocks.shape.steps)
         return;
     const int slow = s->blocks.slow, fast = s->blocks.fast;
-    const bool there = !s->first.error.code && wr_blocks_find(&s->blocks, k, &b);
+    const bool there = !s->task.error.code && wr_blocks_find(&s->blocks, k, &b);
     const weir_selection wanted = {.lo = b.read_lo, .hi = b.read_hi};
     const weir_layout layout = {.stride = stride};
     char *to = s->in[k % s->ring];
@@ -179,8 +178,8 @@ static void start_read(solver *s, int64_t k)
         for (int d = 0; d < 2; d++)
             to += (b.read_lo[d] - b.box.in_lo[d]) * stride[d];
     }
-    wr_note_error(&s->first, wr_work_read(&s->work, s->source, there ? &wanted : NULL, &layout, to,
-                                          &s->reading[k % s->ring]));
+    wr_task_read(&s->task, s->source, there ? &wanted : NULL, &layout, to,
+                 &s->reading[k % s->ring]);
 }
 
 /* Everyone takes part in every step: others may not know of an error yet. */
@@ -190,20 +189,18 @@ static void run_step(solver *s, int64_t k)
     const int64_t at = k % s->ring;
     bool there = wr_blocks_find(&s->blocks, k, &b);
     start_read(s, k + s->ring - 1);
-    wr_note_error(&s->first, weir_request_wait(&s->reading[at], NULL));
+    wr_task_wait(&s->task, &s->reading[at]);
     if (there && s->blocks.exchange)
         exchange(s, &b, s->in[at]);
-    wr_note_error(&s->first, weir_request_wait(&s->writing[at], NULL));
-    there = there && !s->first.error.code;
+    wr_task_wait(&s->task, &s->writing[at]);
+    there = there && !s->task.error.code;
     if (there)
         compute(s, &b, s->in[at], s->out[at]);
     const weir_selection made = {.lo = b.box.lo, .hi = b.box.hi};
     const weir_layout layout = {.order = s->blocks.shape.order};
-    wr_note_error(&s->first, wr_work_write(&s->work, s->target, there ? &made : NULL, &layout,
-                                           s->out[at], &s->writing[at]));
+    wr_task_write(&s->task, s->target, there ? &made : NULL, &layout, s->out[at], &s->writing[at]);
     const int64_t steps = s->blocks.shape.steps;
-    wr_work_progress(&s->work, s->relaxation->done * steps + k + 1,
-                     s->relaxation->iterations * steps);
+    wr_task_tell(&s->task, s->relaxation->done * steps + k + 1, s->relaxation->iterations * steps);
 }
 
 /* [collective] The largest change of all ranks: doubles that are not negative order like their
@@ -228,8 +225,8 @@ static int iterate(solver *s, weir_array *source, weir_array *target)
     for (int64_t k = 0; k < s->blocks.shape.steps; k++)
         run_step(s, k);
     for (int64_t i = 0; i < s->ring; i++)
-        wr_note_error(&s->first, weir_request_wait(&s->writing[i], NULL));
-    int code = wr_work_end(target, &s->first);
+        wr_task_wait(&s->task, &s->writing[i]);
+    int code = wr_task_end(&s->task, target);
     return code ? code : agree_on_residual(s);
 }
 
@@ -239,7 +236,7 @@ static int check(const solver *s)
 {
     const weir_array_info *info = &s->from->info;
     const weir_relaxation *r = s->relaxation;
-    int code = wr_work_check(&s->work);
+    int code = wr_work_check(&s->task.work);
     if (!code)
         code = wr_check_reserved(r->reserved, "weir_relaxation");
     if (!code)
@@ -272,7 +269,7 @@ static int plan(solver *s)
     const bool swapped = s->to[0]->info.swapped || s->to[1]->info.swapped;
     s->element = s->from->body.element;
     s->ring = wr_min(RING, wr_file_tunables(s->to[0]->file)->prefetch + 1);
-    wr_slab_need need = {.memory = s->work.memory,
+    wr_slab_need need = {.memory = s->task.work.memory,
                          .in_bytes = s->ring * s->element,
                          .out_bytes = (swapped ? 2 : 1) * s->ring * s->element,
                          .buffers = 2 * s->ring,
@@ -337,15 +334,17 @@ static int solve(solver *s, int *last)
 int weir_array_relax(weir_array *from, weir_array *const to[2], weir_relaxation *relaxation,
                      const weir_work *work, int *last)
 {
-    solver s = {
-        .work = wr_work_of(work), .from = from, .to = {to[0], to[1]}, .relaxation = relaxation};
+    solver s = {.task = {.work = wr_work_of(work)},
+                .from = from,
+                .to = {to[0], to[1]},
+                .relaxation = relaxation};
     int code = check(&s);
     if (!code)
         code = plan(&s);
     if (code)
         return code; /* on all ranks */
-    if (s.work.estimate) {
-        estimate(&s, s.work.estimate);
+    if (s.task.work.estimate) {
+        estimate(&s, s.task.work.estimate);
         return 0;
     }
     relaxation->done = 0;

@@ -19,7 +19,7 @@
 enum { READS = 2, WRITES = 2, RUN = 8 << 10, LONG = 8, TILE = 4 << 20 };
 
 typedef struct turning {
-    weir_work work;
+    wr_task task;
     weir_array *from, *to;
     int axes[WEIR_MAX_DIMENSIONS]; /* dimension of the source, by dimension of the target */
     wr_body body;                  /* the target's, with grains that are the source's, too */
@@ -31,7 +31,6 @@ typedef struct turning {
     int64_t coding;               /* bytes that encoding and decoding take */
     char *in[READS], *out[WRITES], *memory;
     weir_request *reading[READS], *writing[WRITES];
-    wr_first_error first;
 } turning;
 
 /* A slab of the target, and a tile of it, by dimensions of the source. */
@@ -70,9 +69,9 @@ static void start_read(turning *t, int64_t k)
         return;
     const weir_selection wanted = {.lo = s.lo, .hi = s.hi};
     const weir_layout layout = {.order = t->from->body.order, .type = t->to->info.type};
-    const bool there = !t->first.error.code && find_tile(t, k, &s);
-    wr_note_error(&t->first, wr_work_read(&t->work, t->from, there ? &wanted : NULL, &layout,
-                                          t->in[k % READS], &t->reading[k % READS]));
+    const bool there = !t->task.error.code && find_tile(t, k, &s);
+    wr_task_read(&t->task, t->from, there ? &wanted : NULL, &layout, t->in[k % READS],
+                 &t->reading[k % READS]);
 }
 
 /* Dense strides, in elements, of a box in an order of dimensions. */
@@ -108,9 +107,9 @@ static void take_tile(turning *t, int64_t k, char *out)
     piece s;
     const int in = (int)(k % READS);
     const bool there = find_tile(t, k, &s);
-    wr_note_error(&t->first, weir_request_wait(&t->reading[in], NULL));
+    wr_task_wait(&t->task, &t->reading[in]);
     start_read(t, k + 1);
-    if (there && !t->first.error.code)
+    if (there && !t->task.error.code)
         turn(t, &s, t->in[in], out);
 }
 
@@ -119,21 +118,20 @@ static void run_step(turning *t, int64_t k)
 {
     wr_slab_box box;
     const int out = (int)(k % WRITES);
-    wr_note_error(&t->first, weir_request_wait(&t->writing[out], NULL));
+    wr_task_wait(&t->task, &t->writing[out]);
     for (int64_t i = 0; i < t->tiles; i++)
         take_tile(t, k * t->tiles + i, t->out[out]);
-    const bool there = wr_slab_find(&t->shape, k, &box) && !t->first.error.code;
+    const bool there = wr_slab_find(&t->shape, k, &box) && !t->task.error.code;
     const weir_selection made = {.lo = box.lo, .hi = box.hi};
     const weir_layout layout = {.order = t->to->body.order};
-    wr_note_error(&t->first, wr_work_write(&t->work, t->to, there ? &made : NULL, &layout,
-                                           t->out[out], &t->writing[out]));
-    wr_work_progress(&t->work, k + 1, t->shape.steps);
+    wr_task_write(&t->task, t->to, there ? &made : NULL, &layout, t->out[out], &t->writing[out]);
+    wr_task_tell(&t->task, k + 1, t->shape.steps);
 }
 
 static int check(const turning *t)
 {
     const weir_array_info *from = &t->from->info, *to = &t->to->info;
-    int code = wr_work_check(&t->work);
+    int code = wr_work_check(&t->task.work);
     if (!code)
         code = wr_array_check_pair(t->from, t->to);
     if (code)
@@ -223,7 +221,7 @@ static void cut_tiles(turning *t)
 static int cut(turning *t)
 {
     const wr_transport *ranks = wr_array_transport(t->to);
-    wr_slab_need need = {.memory = t->work.memory,
+    wr_slab_need need = {.memory = t->task.work.memory,
                          .out_bytes = slab_bytes(t),
                          .buffers = READS + WRITES,
                          .rank = ranks->rank,
@@ -280,8 +278,8 @@ static int turn_all(turning *t)
     for (int64_t k = 0; k < t->shape.steps; k++)
         run_step(t, k);
     for (int i = 0; i < WRITES; i++)
-        wr_note_error(&t->first, weir_request_wait(&t->writing[i], NULL));
-    return wr_work_end(t->to, &t->first);
+        wr_task_wait(&t->task, &t->writing[i]);
+    return wr_task_end(&t->task, t->to);
 }
 
 static int run(turning *t)
@@ -291,8 +289,8 @@ static int run(turning *t)
         code = cut(t);
     if (code)
         return code; /* on all ranks */
-    if (t->work.estimate) {
-        estimate(t, t->work.estimate);
+    if (t->task.work.estimate) {
+        estimate(t, t->task.work.estimate);
         return 0;
     }
     code = wr_array_agree(t->to, take_memory(t));
@@ -304,7 +302,7 @@ static int run(turning *t)
 
 int weir_array_transpose(weir_array *from, weir_array *to, const int *axes, const weir_work *work)
 {
-    turning t = {.work = wr_work_of(work), .from = from, .to = to};
+    turning t = {.task = {.work = wr_work_of(work)}, .from = from, .to = to};
     for (int d = 0; d < to->info.dimensions; d++)
         t.axes[d] = axes ? axes[d] : to->info.dimensions - 1 - d;
     return run(&t);
@@ -312,7 +310,8 @@ int weir_array_transpose(weir_array *from, weir_array *to, const int *axes, cons
 
 int weir_array_copy(weir_array *from, weir_array *to, int64_t memory)
 {
-    turning t = {.work = wr_work_of(&(weir_work){.memory = memory}), .from = from, .to = to};
+    turning t = {
+        .task = {.work = wr_work_of(&(weir_work){.memory = memory})}, .from = from, .to = to};
     for (int d = 0; d < to->info.dimensions; d++)
         t.axes[d] = d;
     return run(&t);

@@ -73,14 +73,16 @@ static int visit_all(const wr_walk *w)
 {
     weir_slabs *slabs;
     weir_slab slab;
-    wr_first_error first = {0};
+    wr_task task = {.work = w->work};
     int code = weir_slabs_begin(&w->slabs, &slabs);
     if (code)
         return code; /* on all ranks */
-    while (weir_slabs_next(slabs, &slab) == 1)
+    while (weir_slabs_next(slabs, &slab) == 1) {
         w->visit(w->user, &slab);
-    wr_note_error(&first, weir_slabs_end(slabs));
-    return wr_work_end(lead_of(w), &first);
+        wr_slabs_fail(slabs, wr_work_stop(&w->work));
+    }
+    wr_task_note(&task, weir_slabs_end(slabs));
+    return wr_task_end(&task, lead_of(w));
 }
 
 int wr_walk_run(const wr_walk *w, int code)

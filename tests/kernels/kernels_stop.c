@@ -1,8 +1,10 @@
 /* An operator that has failed takes part in what is left, but reads and writes no more of it; new
- * outputs get no name then, inputs do; and what is only open for reading is not written. */
+ * outputs get no name then, inputs do; and what is only open for reading is not written. So it is if
+ * the caller of one rank asks for a stop. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "array/array.h"
@@ -12,9 +14,18 @@
 #include "weir/kernels.h"
 
 /* All of these take more than STEPS steps; UNDER_WAY: accesses that may be when the first fails. */
-enum { SIDE = 200, MEMORY = 50 << 10, STEPS = 12, UNDER_WAY = 4, ARRAYS = 3, SMALL = 60 };
+enum {
+    SIDE = 200,
+    MEMORY = 50 << 10,
+    STEPS = 12,
+    UNDER_WAY = 4,
+    ARRAYS = 3,
+    SMALL = 60,
+    RANKS = 3
+};
 
-enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, DEEDS };
+/* Those before REDUCE have outputs besides inputs, those before FILL inputs. */
+enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, FILL, DEEDS };
 
 static const char faulty[] = "map=0;access=list;fault=eio:1";
 
@@ -24,14 +35,20 @@ typedef struct scene {
     bool blocked;       /* outputs are not open for writing; otherwise reading fails */
     int64_t fail_after; /* allocation that fails, or -1: reading does */
     bool reached;       /* that one */
-    char path[ARRAYS][100];
-    io_count count;
+    char path[ARRAYS][100], made[ARRAYS][200];
+    io_count count, counts[RANKS]; /* of the only rank; of several */
+    weir_estimate estimate;
 } scene;
+
+static const bool is_output[DEEDS][ARRAYS] = {
+    [PANELS] = {0, 0, 1}, [GAXPY] = {0, 0, 1}, [TRANSPOSE] = {0, 0, 1}, [MEDIAN] = {0, 0, 1},
+    [RELAX] = {0, 1, 1},  [REDUCE] = {0},      [FILL] = {0, 0, 1}};
 
 static int act(const scene *s, weir_array *const *x, const weir_work *work)
 {
     weir_relaxation relaxation = {.iterations = 2};
     weir_statistics statistics;
+    const double value = 1;
     int last;
     switch (s->deed) {
     case PANELS:
@@ -44,8 +61,10 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
         return weir_array_median(x[0], x[2], 3, work);
     case RELAX:
         return weir_array_relax(x[0], x + 1, &relaxation, work, &last);
-    default:
+    case REDUCE:
         return weir_array_reduce(x[0], &statistics, work);
+    default:
+        return weir_array_fill(x[2], &value, work);
     }
 }
 
@@ -101,21 +120,22 @@ static void close_new(weir_array *a, bool named)
     remove_tree(named ? path : made);
 }
 
+static weir_array *create(const scene *s, wr_world *w, int which, int64_t side, const char *hints)
+{
+    const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {side, side}};
+    weir_array *a;
+    CHECK(!wr_array_create(w, s->path[which], &info, NULL, hints, &a));
+    return a;
+}
+
 static weir_array *make_new(const scene *s, wr_world *w, int which)
 {
-    static const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SMALL, SMALL}};
-    weir_array *a;
-    CHECK(!wr_array_create(w, s->path[which], &info, NULL,
-                           which || s->fail_after >= 0 ? "map=0;access=list" : faulty, &a));
-    return a;
+    return create(s, w, which, SMALL, which || s->fail_after >= 0 ? "map=0;access=list" : faulty);
 }
 
 /* Inputs are new as well: they keep what was written to them. */
 static void name_body(wr_transport *t, void *user)
 {
-    static const bool output[DEEDS][ARRAYS] = {
-        [PANELS] = {0, 0, 1}, [GAXPY] = {0, 0, 1}, [TRANSPOSE] = {0, 0, 1},
-        [MEDIAN] = {0, 0, 1}, [RELAX] = {0, 1, 1}, [REDUCE] = {0}};
     scene *s = user;
     const weir_work work = {.memory = MEMORY, .direct = s->direct};
     weir_array *x[ARRAYS];
@@ -136,7 +156,7 @@ static void name_body(wr_transport *t, void *user)
     else
         CHECK(code == 0 || (code == WEIR_ENOMEM && s->reached));
     for (int i = 0; i < ARRAYS; i++)
-        close_new(x[i], !code || !output[s->deed][i]);
+        close_new(x[i], !code || !is_output[s->deed][i]);
     wr_world_release(w);
 }
 
@@ -165,7 +185,7 @@ static void check_names(scene *s)
 {
     wr_tunables tunables;
     wr_tunables_init(&tunables);
-    for (s->deed = 0; s->deed < DEEDS; s->deed++)
+    for (s->deed = 0; s->deed < FILL; s->deed++)
         for (s->direct = 0; s->direct < 2; s->direct++) {
             s->reached = true;
             for (s->fail_after = -1; s->reached; s->fail_after += 1 + s->fail_after / 8) {
@@ -176,6 +196,76 @@ static void check_names(scene *s)
     CHECK(!wr_local_run(1, &tunables, lost_body, s));
 }
 
+/* --- stops that the caller asks for --- */
+
+static int stop_at_once(void *user)
+{
+    ++*(int *)user;
+    return 1;
+}
+
+/* The last rank is asked once. All arrays are new. */
+static void stop_body(wr_transport *t, void *user)
+{
+    scene *s = user;
+    const bool stops = t->rank == RANKS - 1;
+    int asked = 0;
+    weir_estimate e;
+    weir_work work = {.memory = MEMORY, .direct = s->direct, .estimate = &e};
+    weir_array *x[ARRAYS];
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    io_count_watch(w, &s->counts[t->rank]);
+    for (int i = 0; i < ARRAYS; i++)
+        x[i] = create(s, w, i, SIDE, "map=0;access=list");
+    io_count_next(w);
+    CHECK(!act(s, x, &work));
+    if (stops)
+        s->estimate = e;
+    work.estimate = NULL;
+    work.stop = stops ? stop_at_once : NULL;
+    work.user = &asked;
+    CHECK_FAILS(act(s, x, &work), WEIR_EINTERRUPTED, "asked for it to stop");
+    CHECK_EQUAL(asked, stops);
+    io_count_next(w);
+    for (int i = 0; i < ARRAYS && t->rank == 0; i++)
+        snprintf(s->made[i], sizeof s->made[i], "%s", x[i]->made);
+    for (int i = 0; i < ARRAYS; i++)
+        if (is_output[s->deed][i])
+            CHECK_FAILS(weir_array_close(x[i]), WEIR_EIO, "did not get its name");
+        else
+            CHECK(!weir_array_close(x[i]));
+    wr_world_release(w);
+}
+
+/* Where all work together they do less than half of all; who works alone does so for itself. */
+static void check_stops(scene *s)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    for (s->deed = 0; s->deed < DEEDS; s->deed++)
+        for (s->direct = 0; s->direct < 2; s->direct++) {
+            int64_t moved = 0;
+            memset(s->counts, 0, sizeof s->counts);
+            check_within(60);
+            CHECK(!wr_local_run(RANKS, &tunables, stop_body, s));
+            for (int i = s->direct ? RANKS - 1 : 0; i < RANKS; i++)
+                moved += s->counts[i].read[1].bytes + s->counts[i].write[1].bytes;
+            const int64_t all = s->estimate.read + s->estimate.written;
+            if (getenv("WEIR_TEST_SHOW"))
+                fprintf(stderr, "deed %d, direct %d: %lld of %lld bytes before a stop\n",
+                        (int)s->deed, s->direct, (long long)moved, (long long)all);
+            CHECK(moved < all / (s->direct ? 2 * RANKS : 2));
+            for (int i = 0; i < ARRAYS; i++) {
+                CHECK(!access(s->path[i], F_OK) == !is_output[s->deed][i]);
+                remove_tree(s->path[i]);
+                remove_tree(s->made[i]);
+            }
+        }
+}
+
 int main(void)
 {
     wr_tunables tunables;
@@ -183,7 +273,7 @@ int main(void)
     wr_tunables_init(&tunables);
     for (int i = 0; i < ARRAYS; i++)
         snprintf(s.path[i], sizeof s.path[i], "kernels-stop-%d-%d", (int)getpid(), i);
-    for (s.deed = 0; s.deed < DEEDS; s.deed++)
+    for (s.deed = 0; s.deed < FILL; s.deed++)
         for (s.direct = 0; s.direct < 2; s.direct++) {
             s.count = (io_count){0};
             check_within(60);
@@ -202,5 +292,6 @@ int main(void)
             CHECK(!s.count.write[1].requests);
         }
     check_names(&s);
+    check_stops(&s);
     return 0;
 }

@@ -70,6 +70,7 @@ static int class_of(const weir_error *e)
     case WEIR_EUNSUPPORTED:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     case WEIR_ETRANSPORT:
+    case WEIR_EINTERRUPTED:
         return MPI_ERR_OTHER;
     default:
         return MPI_ERR_ARG;
