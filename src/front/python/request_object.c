@@ -1,0 +1,245 @@
+/* Requests. One that is forgotten is waited for; where that would be for other ranks, who may never
+ * come, it is left with its memory, and looked at now and then. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "python.h"
+
+static PyTypeObject *type;
+
+/* What is under way for nobody. */
+typedef struct orphan {
+    weir_request *request;
+    PyObject *array, *memory;
+    struct orphan *next;
+} orphan;
+
+static orphan *orphans;
+
+static void reap(void)
+{
+    for (orphan **at = &orphans; *at;) {
+        orphan *o = *at;
+        int over;
+        weir_request_test(&o->request, &over, NULL);
+        if (!over) {
+            at = &o->next;
+            continue;
+        }
+        *at = o->next;
+        Py_XDECREF(o->memory);
+        Py_XDECREF(o->array);
+        free(o);
+    }
+}
+
+/* Without memory for a node it is only never reaped. */
+static void abandon(py_request *r)
+{
+    orphan *o = malloc(sizeof *o);
+    if (o) {
+        *o = (orphan){r->request, r->array, r->memory, orphans};
+        orphans = o;
+    }
+    r->request = NULL;
+    r->array = r->memory = NULL;
+}
+
+py_request *py_request_new(py_array *array, PyObject *memory, PyObject *result, bool together)
+{
+    reap();
+    py_request *r = PyObject_New(py_request, type);
+    if (!r)
+        return NULL;
+    Py_INCREF(array);
+    r->request = NULL;
+    r->array = (PyObject *)array;
+    r->memory = memory;
+    r->result = result;
+    r->error = NULL;
+    r->together = together;
+    r->busy = false;
+    return r;
+}
+
+static bool is_childs(const py_request *r)
+{
+    return r->array && ((py_array *)r->array)->pid != getpid();
+}
+
+static void finish(py_request *r)
+{
+    PyObject *t, *trace;
+    py_raise();
+    PyErr_Fetch(&t, &r->error, &trace);
+    PyErr_NormalizeException(&t, &r->error, &trace);
+    Py_XDECREF(t);
+    Py_XDECREF(trace);
+}
+
+static int result_of(py_request *r)
+{
+    if (!r->error)
+        return 1;
+    PyErr_SetObject((PyObject *)Py_TYPE(r->error), r->error);
+    return -1;
+}
+
+int py_request_wait(py_request *r, double seconds)
+{
+    const double slice = 0.05; /* between looks at signals */
+    if (r->request && is_childs(r)) {
+        PyErr_SetString(PyExc_ValueError, "a request of the parent process");
+        return -1;
+    }
+    while (r->request || r->busy) {
+        double now = seconds < 0 || seconds > slice ? slice : seconds;
+        int over = 0, code = 0;
+        if (!r->busy) {
+            r->busy = true;
+            Py_BEGIN_ALLOW_THREADS code = weir_request_wait_for(&r->request, now, &over, NULL);
+            Py_END_ALLOW_THREADS r->busy = false;
+            if (code)
+                finish(r);
+        } else {
+            now = 0.001;
+            Py_BEGIN_ALLOW_THREADS usleep(1000);
+            Py_END_ALLOW_THREADS
+        }
+        if (over)
+            break;
+        if (PyErr_CheckSignals())
+            return -1;
+        if (seconds >= 0 && (seconds -= now) <= 0)
+            return 0;
+    }
+    Py_CLEAR(r->memory);
+    return result_of(r);
+}
+
+static void dealloc(PyObject *self)
+{
+    py_request *r = (py_request *)self;
+    PyTypeObject *t = Py_TYPE(self);
+    if (r->request && is_childs(r)) {
+        r->array = r->memory = NULL;
+    } else if (r->request && (r->together || Py_IsInitialized() == 0)) {
+        abandon(r);
+    } else if (r->request) {
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
+        int over = 0, code = 0;
+        /* an interrupted access goes on; nobody waits for it */
+        if (kind && PyErr_GivenExceptionMatches(kind, PyExc_KeyboardInterrupt)) {
+            abandon(r);
+        } else {
+            Py_BEGIN_ALLOW_THREADS while (!over) code =
+                weir_request_wait_for(&r->request, 1, &over, NULL);
+            Py_END_ALLOW_THREADS
+        }
+        if (code) {
+            py_raise();
+            PyErr_WriteUnraisable(NULL);
+        }
+        PyErr_Restore(kind, value, trace);
+    }
+    Py_XDECREF(r->memory);
+    Py_XDECREF(r->result);
+    Py_XDECREF(r->error);
+    Py_XDECREF(r->array);
+    PyObject_Free(self);
+    Py_DECREF(t);
+}
+
+static PyObject *wait(PyObject *self, PyObject *args)
+{
+    py_request *r = (py_request *)self;
+    PyObject *timeout = Py_None;
+    if (!PyArg_ParseTuple(args, "|O:wait", &timeout))
+        return NULL;
+    double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
+    if (PyErr_Occurred())
+        return NULL;
+    if (timeout != Py_None && !(seconds >= 0)) {
+        PyErr_SetString(PyExc_ValueError, "a timeout must not be negative");
+        return NULL;
+    }
+    int done = py_request_wait(r, seconds);
+    if (!done)
+        PyErr_SetString(PyExc_TimeoutError, "the access is not over");
+    if (done <= 0)
+        return NULL;
+    Py_XINCREF(r->result);
+    return r->result;
+}
+
+static PyObject *test(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    int done = py_request_wait((py_request *)self, 0);
+    return done < 0 ? NULL : PyBool_FromLong(done);
+}
+
+/* _arrange(function): wait returns what it makes of the memory, a view. */
+static PyObject *arrange(PyObject *self, PyObject *function)
+{
+    py_request *r = (py_request *)self;
+    PyObject *result = PyObject_CallFunctionObjArgs(function, r->result, NULL);
+    if (!result)
+        return NULL;
+    Py_XDECREF(r->result);
+    r->result = result;
+    return Py_BuildValue("");
+}
+
+static PyObject *await(PyObject *self)
+{
+    PyObject *go = py_function("weir._index", "awaited");
+    PyObject *iterator = go ? PyObject_CallFunctionObjArgs(go, self, NULL) : NULL;
+    Py_XDECREF(go);
+    return iterator;
+}
+
+static PyObject *repr(PyObject *self)
+{
+    const py_request *r = (py_request *)self;
+    return PyUnicode_FromString(r->request ? "<weir.Request under way>"
+                                : r->error ? "<weir.Request that failed>"
+                                           : "<weir.Request that is over>");
+}
+
+static PyObject *refuse_new(PyTypeObject *t, PyObject *args, PyObject *named)
+{
+    (void)t, (void)args, (void)named;
+    PyErr_SetString(PyExc_TypeError, "requests come from iread, iwrite and the like");
+    return NULL;
+}
+
+static PyMethodDef methods[] = {
+    {"wait", wait, METH_VARARGS,
+     "wait(timeout=None)\n--\n\nWaits for the access, and returns what was read (None for a write). "
+     "Raises its error, or TimeoutError."},
+    {"test", test, METH_NOARGS,
+     "test()\n--\n\nWhether the access is over. Raises its error if it has failed."},
+    {"_arrange", arrange, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, refuse_new},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_repr, repr},
+    {Py_am_await, await},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "An access that goes on in the background: wait(), test(), or `await` it. The "
+                "memory it reads into or writes from is kept until it is over, and must not be "
+                "changed before."},
+    {0, NULL}};
+
+static PyType_Spec spec = {
+    .name = "weir.Request", .basicsize = sizeof(py_request), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+
+int py_request_add(PyObject *module)
+{
+    type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return type ? PyModule_AddObject(module, "Request", (PyObject *)type) : -1;
+}
