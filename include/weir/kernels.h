@@ -111,6 +111,29 @@ typedef struct weir_statistics {
  * error *out is as it was. */
 WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
 
+enum weir_reduction_kind { WEIR_SUM, WEIR_MEAN, WEIR_MIN, WEIR_MAX, WEIR_DEVIATION };
+
+typedef struct weir_reduction {
+    int kind;            /* enum weir_reduction_kind; deviation as above */
+    const int *along;    /* by dimension of the source; not 0: it is reduced */
+    int skip_nans;       /* 0: where one element is not a number, nor is what becomes of it; 1: such
+                         elements do not count */
+    int64_t reserved[4]; /* 0 */
+} weir_reduction;
+
+/* What is left of `from`, of any type but complex: `to` has its shape without the dimensions that
+ * are reduced, or with one index along each of these. Sums of integers wrap at 64 bits, with a sign
+ * unless they are u8; min and max are exact; all else is in doubles, as above. Results become
+ * elements as in weir_array_copy: of any type but complex and, but for min and max of f2, f2.
+ * Of no elements the sum is 0, mean and deviation are not numbers. Zeros lose their sign in min and
+ * max. The order of summing depends on the number of ranks and on memory.
+ *
+ * Each byte is read once. Where results are few, ranks share what is read, and join what each has
+ * of all results; otherwise each makes results of its own. WEIR_EINVAL: min or max of no elements,
+ * another kind, complex elements, shapes or types that do not fit, one array for both. */
+WEIR_API int weir_array_reduce_along(weir_array *from, weir_array *to,
+                                     const weir_reduction *reduction, const weir_work *work);
+
 /* Every element becomes `value`, one of the array's type in this machine's byte order. */
 WEIR_API int weir_array_fill(weir_array *array, const void *value, const weir_work *work);
 

@@ -30,7 +30,7 @@ static double half_value(const char *at)
     }
 
 /* 64 digits hold everything exactly. */
-static long double value_of(int type, const char *at)
+long double naive_value(int type, const char *at)
 {
     switch (type) {
     case WEIR_I1:
@@ -68,7 +68,7 @@ typedef struct entry {
 
 static entry entry_of(int type, const char *at, int64_t size)
 {
-    entry e = {.value = value_of(type, at)};
+    entry e = {.value = naive_value(type, at)};
     uint64_t top = UINT64_C(1) << (size * 8 - 1);
     memcpy(&e.digits, at, (size_t)size);
     e.nan = isnan(e.value);
@@ -127,7 +127,7 @@ void naive_median(const naive *from, naive *to, int window)
 static double get(const naive *a, int64_t i, int64_t j)
 {
     int64_t index[] = {i, j};
-    return (double)value_of(a->info.type, a->data + naive_number(a, index) * a->element);
+    return (double)naive_value(a->info.type, a->data + naive_number(a, index) * a->element);
 }
 
 static double put(naive *a, int64_t i, int64_t j, double v)
@@ -178,7 +178,7 @@ weir_statistics naive_reduce(const naive *a)
     weir_statistics s = {.count = a->elements};
     long double sum = 0, squares = 0;
     for (int64_t k = 0; k < a->elements; k++) {
-        long double v = value_of(a->info.type, a->data + k * a->element);
+        long double v = naive_value(a->info.type, a->data + k * a->element);
         bool first = s.nans == k;
         if (isnan(v)) {
             s.nans++;
@@ -190,7 +190,7 @@ weir_statistics naive_reduce(const naive *a)
     }
     long double count = (long double)(s.count - s.nans);
     for (int64_t k = 0; k < a->elements && count > 0; k++) {
-        long double v = value_of(a->info.type, a->data + k * a->element);
+        long double v = naive_value(a->info.type, a->data + k * a->element);
         squares += isnan(v) ? 0 : (v - sum / count) * (v - sum / count);
     }
     s.mean = count > 0 ? (double)(sum / count) : 0;

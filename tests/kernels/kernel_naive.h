@@ -5,6 +5,9 @@
 #include "array/naive_array.h"
 #include "weir/kernels.h"
 
+/* Of an element that is not complex; exactly. */
+long double naive_value(int type, const char *at);
+
 void naive_median(const naive *from, naive *to, int window);
 
 /* As weir_array_relax, in two arrays that are settled; returns which has the latest. */

@@ -1,6 +1,6 @@
 /* An operator that has failed takes part in what is left, but reads and writes no more of it; new
- * outputs get no name then, inputs do; and what is only open for reading is not written. So it is if
- * the caller of one rank asks for a stop. */
+ * outputs get no name then, inputs do; and what is only open for reading is not written. The same
+ * if the caller of one rank asks for a stop. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
