@@ -6,7 +6,7 @@
 enum { LONG = 32 << 20 };
 
 /* Of a call that is under way. */
-typedef struct access {
+typedef struct transfer {
     const py_task *task;
     py_key key;
     py_memory memory;
@@ -15,7 +15,7 @@ typedef struct access {
     weir_layout layout;
     int64_t stride[WEIR_MAX_DIMENSIONS];
     bool ours; /* memory was made here */
-} access;
+} transfer;
 
 static bool has_shape(const py_memory *m, const py_key *k)
 {
@@ -32,14 +32,14 @@ static bool converts(int type, int other)
     return type == other || (type != WEIR_F2 && other != WEIR_F2);
 }
 
-static PyObject *new_memory(const access *x)
+static PyObject *new_memory(const transfer *x)
 {
     static PyObject *empty;
     const py_task *t = x->task;
     PyObject *shape = py_key_shape(&x->key);
     PyObject *made = shape && py_numpy("empty", &empty)
-                         ? PyObject_CallFunctionObjArgs(
-                               empty, shape, t->dtype ? t->dtype : t->array->dtype, NULL)
+                         ? PyObject_CallFunctionObjArgs(empty, shape,
+                                                        t->dtype ? t->dtype : t->array->dtype, NULL)
                          : NULL;
     Py_XDECREF(shape);
     return made;
@@ -47,7 +47,7 @@ static PyObject *new_memory(const access *x)
 
 /* What the package makes of memory that cannot be used as it is: a value to be written that can,
  * or NULL with an exception. */
-static PyObject *simpler_value(const access *x)
+static PyObject *simpler_value(const transfer *x)
 {
     PyObject *make = py_function("weir._index", "value_for");
     PyObject *shape = make ? py_key_shape(&x->key) : NULL;
@@ -59,7 +59,7 @@ static PyObject *simpler_value(const access *x)
     return made;
 }
 
-static int use(access *x, PyObject *object)
+static int use(transfer *x, PyObject *object)
 {
     x->object = object;
     if (!object)
@@ -70,7 +70,7 @@ static int use(access *x, PyObject *object)
 }
 
 /* 1, 0 if the package must read by a detour, -1 with an exception. */
-static int find_memory(access *x)
+static int find_memory(transfer *x)
 {
     const py_task *t = x->task;
     const bool write = t->how & PY_WRITE;
@@ -99,7 +99,7 @@ static int find_memory(access *x)
     return done;
 }
 
-static void lay_out(access *x)
+static void lay_out(transfer *x)
 {
     const py_key *k = &x->key;
     int i = 0;
@@ -110,7 +110,7 @@ static void lay_out(access *x)
     x->selection.local = x->task->local;
 }
 
-static int call(const access *x, weir_request **request)
+static int call(const transfer *x, weir_request **request)
 {
     weir_array *a = x->task->array->array;
     const int how = x->task->how;
@@ -128,7 +128,7 @@ static int call(const access *x, weir_request **request)
 }
 
 /* Starts it; a request that has no memory of its own keeps the array's. */
-static py_request *start(access *x)
+static py_request *start(transfer *x)
 {
     const int how = x->task->how;
     PyObject *result = how & PY_WRITE ? Py_None : x->object;
@@ -149,7 +149,7 @@ static py_request *start(access *x)
 }
 
 /* Lets signals in; after one the request goes on with its memory, for nobody. */
-static int run_long(access *x)
+static int run_long(transfer *x)
 {
     PyObject *object = x->object;
     Py_INCREF(object);
@@ -160,13 +160,13 @@ static int run_long(access *x)
     return done < 0 ? -1 : 0;
 }
 
-static bool is_long(const access *x)
+static bool is_long(const transfer *x)
 {
     return !(x->task->how & PY_TOGETHER) &&
            py_key_elements(&x->key) * weir_type_bytes(x->memory.type) >= LONG;
 }
 
-static PyObject *run_now(access *x)
+static PyObject *run_now(transfer *x)
 {
     static PyObject *nothing;
     int code = 0;
@@ -231,7 +231,7 @@ static int find_shape(const py_task *t, int64_t *shape)
 }
 
 /* The package has seen to it that everything fits. */
-static PyObject *run_boxes(access *x)
+static PyObject *run_boxes(transfer *x)
 {
     const py_task *t = x->task;
     x->key.dimensions = x->key.kept = 1; /* for counting elements, and no scalar */
@@ -251,7 +251,7 @@ static PyObject *run_boxes(access *x)
 
 PyObject *py_access_run(const py_task *t)
 {
-    access x = {.task = t};
+    transfer x = {.task = t};
     int64_t shape[WEIR_MAX_DIMENSIONS];
     PyObject *result = NULL;
     if (!py_array_use(t->array))

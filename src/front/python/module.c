@@ -87,19 +87,17 @@ static PyObject *type_name(PyObject *module, PyObject *args)
     return PyUnicode_FromString(type ? weir_type_name(type) : "");
 }
 
-static PyMethodDef functions[] = {{"start_mpi", start_mpi, METH_NOARGS, NULL},
-                                  {"at_exit", at_exit, METH_NOARGS, NULL},
-                                  {"mpi_version", mpi_version, METH_NOARGS, NULL},
-                                  {"version", version, METH_NOARGS, NULL},
-                                  {"remove", remove_array, METH_VARARGS, NULL},
-                                  {"doctor", doctor, METH_VARARGS, NULL},
-                                  {"type_name", type_name, METH_VARARGS, NULL},
-                                  {"operate", py_operate, METH_VARARGS, NULL},
-                                  {"plan", py_plan, METH_VARARGS, NULL},
-                                  {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {
+    {"start_mpi", start_mpi, METH_NOARGS, NULL},     {"at_exit", at_exit, METH_NOARGS, NULL},
+    {"mpi_version", mpi_version, METH_NOARGS, NULL}, {"version", version, METH_NOARGS, NULL},
+    {"remove", remove_array, METH_VARARGS, NULL},    {"doctor", doctor, METH_VARARGS, NULL},
+    {"type_name", type_name, METH_VARARGS, NULL},    {"operate", py_operate, METH_VARARGS, NULL},
+    {"plan", py_plan, METH_VARARGS, NULL},           {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT, .m_name = "weir._weir", .m_size = -1, .m_methods = functions};
+
+PyMODINIT_FUNC PyInit__weir(void); /* Python finds it by its name */
 
 PyMODINIT_FUNC PyInit__weir(void)
 {

@@ -20,7 +20,7 @@ typedef struct running {
         int number;
         const char *bytes;
     } with;
-    bool all; /* dimensions are not named */
+    int flag;
 } running;
 
 static void tell(void *user, int64_t done, int64_t all)
@@ -28,8 +28,7 @@ static void tell(void *user, int64_t done, int64_t all)
     running *r = user;
     PyGILState_STATE state = PyGILState_Ensure();
     if (r->progress && !r->inside) {
-        PyObject *told =
-            PyObject_CallFunction(r->progress, "LL", (long long)done, (long long)all);
+        PyObject *told = PyObject_CallFunction(r->progress, "LL", (long long)done, (long long)all);
         Py_XDECREF(told);
     }
     if (!r->inside && (PyErr_Occurred() || PyErr_CheckSignals())) {
@@ -55,20 +54,30 @@ static int take_nothing(running *r)
     return 0;
 }
 
-/* A tuple of a number for each dimension, or None. */
-static int take_axes(running *r)
+static int get_axes(running *r, PyObject *axes)
 {
-    PyObject *axes;
-    if (!PyArg_ParseTuple(r->rest, "O", &axes))
-        return -1;
-    r->all = axes == Py_None;
-    const Py_ssize_t count = r->all ? 0 : PySequence_Size(axes);
+    const Py_ssize_t count = PySequence_Size(axes);
     for (Py_ssize_t i = 0; i < count && i < WEIR_MAX_DIMENSIONS; i++) {
         PyObject *item = PySequence_GetItem(axes, i);
         r->axes[i] = item ? (int)PyLong_AsLong(item) : -1;
         Py_XDECREF(item);
     }
     return PyErr_Occurred() ? -1 : 0;
+}
+
+/* A number for each dimension. */
+static int take_axes(running *r)
+{
+    PyObject *axes;
+    return PyArg_ParseTuple(r->rest, "O", &axes) ? get_axes(r, axes) : -1;
+}
+
+/* The same, a kind, and whether NaN is skipped. */
+static int take_reduction(running *r)
+{
+    PyObject *axes;
+    return PyArg_ParseTuple(r->rest, "Oip", &axes, &r->with.number, &r->flag) ? get_axes(r, axes)
+                                                                              : -1;
 }
 
 static int take_number(running *r)
@@ -91,7 +100,7 @@ static int take_relaxation(running *r)
 
 static int transpose(running *r)
 {
-    return weir_array_transpose(r->array[0], r->array[1], r->all ? NULL : r->axes, &r->work);
+    return weir_array_transpose(r->array[0], r->array[1], r->axes, &r->work);
 }
 
 static int multiply(running *r)
@@ -112,6 +121,13 @@ static int relax(running *r)
 static int reduce(running *r)
 {
     return weir_array_reduce(r->array[0], &r->statistics, &r->work);
+}
+
+static int reduce_along(running *r)
+{
+    const weir_reduction reduction = {
+        .kind = r->with.number, .along = r->axes, .skip_nans = r->flag};
+    return weir_array_reduce_along(r->array[0], r->array[1], &reduction, &r->work);
 }
 
 static int fill(running *r)
@@ -148,6 +164,7 @@ static const struct {
                  {"median", 2, take_number, median, give_nothing},
                  {"laplace", 3, take_relaxation, relax, give_relaxation},
                  {"reduce", 1, take_nothing, reduce, give_statistics},
+                 {"reduce_along", 2, take_reduction, reduce_along, give_nothing},
                  {"fill", 1, take_bytes, fill, give_nothing}};
 
 enum { OPERATORS = sizeof operators / sizeof *operators };

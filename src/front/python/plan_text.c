@@ -11,8 +11,7 @@ typedef struct planned {
     weir_pattern **patterns;
 } planned;
 
-static PyObject *text_of(const weir_plan *plan,
-                         int64_t (*make)(const weir_plan *, char *, size_t))
+static PyObject *text_of(const weir_plan *plan, int64_t (*make)(const weir_plan *, char *, size_t))
 {
     int64_t length = make(plan, NULL, 0);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);

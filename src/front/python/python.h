@@ -108,8 +108,8 @@ typedef struct py_task {
     py_array *array;
     PyObject *key, *memory, *dtype; /* NULL: none */
     int how;
-    int local;               /* m + 1: local array m of a set */
-    bool lists;              /* the key is the package's */
+    int local;                   /* m + 1: local array m of a set */
+    bool lists;                  /* the key is the package's */
     const weir_selection *boxes; /* instead of a key; memory is dense */
 } py_task;
 

@@ -151,7 +151,7 @@ static void dealloc(PyObject *self)
     Py_DECREF(t);
 }
 
-static PyObject *wait(PyObject *self, PyObject *args)
+static PyObject *wait_request(PyObject *self, PyObject *args)
 {
     py_request *r = (py_request *)self;
     PyObject *timeout = Py_None;
@@ -173,7 +173,7 @@ static PyObject *wait(PyObject *self, PyObject *args)
     return r->result;
 }
 
-static PyObject *test(PyObject *self, PyObject *unused)
+static PyObject *test_request(PyObject *self, PyObject *unused)
 {
     (void)unused;
     int done = py_request_wait((py_request *)self, 0);
@@ -216,10 +216,11 @@ static PyObject *refuse_new(PyTypeObject *t, PyObject *args, PyObject *named)
 }
 
 static PyMethodDef methods[] = {
-    {"wait", wait, METH_VARARGS,
-     "wait(timeout=None)\n--\n\nWaits for the access, and returns what was read (None for a write). "
+    {"wait", wait_request, METH_VARARGS,
+     "wait(timeout=None)\n--\n\nWaits for the access, and returns what was read (None for a "
+     "write). "
      "Raises its error, or TimeoutError."},
-    {"test", test, METH_NOARGS,
+    {"test", test_request, METH_NOARGS,
      "test()\n--\n\nWhether the access is over. Raises its error if it has failed."},
     {"_arrange", arrange, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
@@ -235,8 +236,10 @@ static PyType_Slot slots[] = {
                 "changed before."},
     {0, NULL}};
 
-static PyType_Spec spec = {
-    .name = "weir.Request", .basicsize = sizeof(py_request), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+static PyType_Spec spec = {.name = "weir.Request",
+                           .basicsize = sizeof(py_request),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
 
 int py_request_add(PyObject *module)
 {

@@ -63,8 +63,8 @@ static PyObject *view_of(loop *l, const py_array *a, const place *p)
         v->loop = (PyObject *)l;
         v->interface = Py_BuildValue(
             "{s:i,s:N,s:N,s:O,s:(nO)}", "version", 3, "shape", sizes_of(count, l->dimensions, 1),
-            "strides", sizes_of(p->stride, l->dimensions, weir_type_bytes(a->type)), "typestr", text,
-            "data", (Py_ssize_t)p->data, p->fixed ? Py_True : Py_False);
+            "strides", sizes_of(p->stride, l->dimensions, weir_type_bytes(a->type)), "typestr",
+            text, "data", (Py_ssize_t)p->data, p->fixed ? Py_True : Py_False);
         if (v->interface && py_numpy("asarray", &asarray))
             array = PyObject_CallFunctionObjArgs(asarray, v, NULL);
     }

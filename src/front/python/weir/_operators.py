@@ -1,6 +1,9 @@
 """Operators: computations on whole arrays that do not fit in memory, by all ranks that have them
 open."""
 import collections
+import contextlib
+import os
+import tempfile
 
 import numpy as np
 
@@ -134,6 +137,55 @@ def laplace(a, to, scratch, iterations=0, tolerance=0.0, *, exchange=False, memo
     told = _run("laplace", (a, to, scratch), (iterations, tolerance, exchange),
                 (memory, direct, progress, dry_run))
     return told if dry_run else Relaxed((to, scratch)[told[0]], *told[1:])
+
+
+_KINDS = ("sum", "mean", "min", "max", "std")
+
+
+def _reduced_dtype(dtype, kind):
+    """As NumPy has it."""
+    if kind in ("min", "max"):
+        return dtype
+    if kind == "sum":
+        return np.dtype("u8" if dtype.kind == "u" else "i8" if dtype.kind in "bi" else "f8"
+                        if dtype == np.float16 else dtype)
+    return np.dtype(dtype if dtype.kind == "f" and dtype != np.float16 else "f8")
+
+
+@_operator
+def reduce(a, to=None, axis=None, kind="sum", *, keepdims=False, skip_nans=False, dtype=None,
+           overwrite=False, memory=None, direct=False, progress=False, dry_run=False):
+    """Without an axis: Statistics of all elements. Along an axis, or several: their sum, mean, min,
+    max or std, as NumPy has it; skip_nans=True leaves out what is not a number. `to` is an array, or
+    the name of one to be made, which is returned, open; without it one process gets a NumPy array."""
+    options = (memory, direct, progress, dry_run)
+    if axis is None and to is None:
+        told = _run("reduce", (_need(a),), (), options)
+        return told if dry_run else Statistics(*told)
+    if kind not in _KINDS:
+        raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}")
+    axes = range(_need(a).ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    if any(not -a.ndim <= d < a.ndim for d in axes):
+        raise ValueError(f"axis {axis} is out of bounds for an array of {a.ndim} dimensions")
+    along = [0] * a.ndim
+    for d in axes:
+        along[d] = 1
+    shape = tuple(1 if gone else n for gone, n in zip(along, a.shape) if keepdims or not gone)
+    rest = (along, _KINDS.index(kind), skip_nans)
+    dtype = dtype or _reduced_dtype(a.dtype, kind)
+    if to is None and a.ranks > 1:
+        raise ValueError("several processes need an array, or its name, for the result")
+    with contextlib.ExitStack() as stack:
+        if to is None:
+            to = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "reduced.npy")
+            target = _Target(to, shape, a, dtype, dry=dry_run)
+            told = _to("reduce_along", target, (a, target.array), rest, options)
+            if dry_run:
+                return told
+            with told:
+                return told[...]
+        target = _Target(to, shape, a, dtype, overwrite, dry_run)
+        return _to("reduce_along", target, (a, target.array), rest, options)
 
 
 @_operator
