@@ -179,7 +179,7 @@ static PyObject *run_now(transfer *x)
     if (code)
         return py_raise();
     PyObject *result = x->task->how & PY_WRITE ? Py_None : x->object;
-    if (x->ours && !x->key.kept) {
+    if (x->ours && !x->key.kept && !x->key.dots) {
         if (!nothing)
             nothing = PyTuple_New(0);
         return nothing ? PyObject_GetItem(result, nothing) : NULL; /* a scalar, as of NumPy */

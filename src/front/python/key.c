@@ -53,12 +53,17 @@ static int take_list(py_key *k, PyObject *item, int d, int64_t n)
     return 1;
 }
 
+static bool is_integer(PyObject *item)
+{
+    return PyLong_Check(item) && !PyBool_Check(item);
+}
+
 static int take(py_key *k, PyObject *item, bool lists, int d, int64_t n)
 {
     k->step[d] = 1;
     if (PySlice_Check(item))
         return take_slice(k, item, d, n);
-    if (PyLong_Check(item) && !PyBool_Check(item))
+    if (is_integer(item))
         return take_integer(k, item, d, n);
     return lists ? take_list(k, item, d, n) : 0;
 }
@@ -74,14 +79,12 @@ static int parse(PyObject *key, const int64_t *shape, bool lists, py_key *k)
     Py_ssize_t dots = 0, at = 0;
     for (Py_ssize_t i = 0; i < given; i++) {
         PyObject *item = item_of(key, i);
-        if (item == Py_None)
-            return 0;
         dots += item == Py_Ellipsis;
+        if (!lists && item != Py_Ellipsis && !PySlice_Check(item) && !is_integer(item))
+            return 0; /* a mask may stand for several dimensions, None for none */
     }
+    k->dots = dots > 0;
     if (dots > 1 || given - dots > k->dimensions) {
-        for (Py_ssize_t i = 0; i < given; i++) /* a mask may stand for several dimensions */
-            if (PyObject_HasAttrString(item_of(key, i), "__len__"))
-                return 0;
         PyErr_Format(PyExc_IndexError,
                      dots > 1 ? "an index can only have a single ellipsis ('...')"
                               : "too many indices: the array has %d dimensions, %zd were indexed",

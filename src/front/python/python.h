@@ -53,6 +53,7 @@ typedef struct py_key {
     int64_t count[WEIR_MAX_DIMENSIONS];        /* indices taken */
     bool dropped[WEIR_MAX_DIMENSIONS];
     bool listed; /* some are lists */
+    bool dots;   /* it has ..., so that one element is an array of no dimensions */
     py_memory list[WEIR_MAX_DIMENSIONS];
 } py_key;
 

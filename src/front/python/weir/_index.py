@@ -21,7 +21,7 @@ class _Arrangement:
         self.flat = [extent for part in split for extent in part]
 
     def forward(self, read):
-        return np.asarray(read).reshape(self.flat).transpose(self.order)[self.insert]
+        return np.asarray(read).reshape(self.flat).transpose(self.order)[self.insert + (...,)]
 
     def shape(self):
         flat = iter([self.flat[i] for i in self.order])
@@ -119,6 +119,7 @@ class _Wanted:
 
     def __init__(self, key, shape):
         self.shape, self.parts = shape, _expand(key, shape)
+        self.dots = any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
         lists = {}
         for part in self.parts:
             if isinstance(part, tuple) and isinstance(part[1], tuple):
@@ -232,7 +233,8 @@ def _move_simple(array, wanted, memory, dtype, how, local):
         key, value = _last_of_each(key, arranged.backward(value))
         return lambda: array._move(key, value, None, how, local)
     if memory is None:
-        return lambda: _arranged(array._move(key, None, dtype, how, local), arranged.forward)
+        return lambda: _arranged(array._move(key, None, dtype, how, local), arranged.forward,
+                                 not wanted.dots)
     target = arranged.backward(_checked(memory, arranged.shape()))
     if np.may_share_memory(target, memory) and _usable(target, array.dtype):
         return lambda: _arranged(array._move(key, target, None, how, local), lambda _: memory)
@@ -243,7 +245,7 @@ def _move_points(array, wanted, memory, dtype, how, local):
     lo, hi, arranged = wanted.points()
     if how & _weir.WRITE:
         value = arranged.backward(value_for(memory, array.dtype, arranged.shape()))
-        value = np.ascontiguousarray(value).reshape((len(lo), -1))
+        value = np.ascontiguousarray(value).reshape((len(lo), value.size // max(1, len(lo))))
         kept, first = np.unique(lo[::-1], axis=0, return_index=True)
         if len(kept) != len(lo):
             chosen = len(lo) - 1 - first
@@ -256,12 +258,12 @@ def _move_points(array, wanted, memory, dtype, how, local):
     return _by_detour(lambda: array._boxes(lo, hi, fresh, how, local), arranged, memory, how)
 
 
-def _arranged(done, arrange):
+def _arranged(done, arrange, scalar=False):
     if isinstance(done, _weir.Request):
         done._arrange(arrange)
         return done
     result = arrange(done)
-    return result if result.ndim else result[()]
+    return result[()] if scalar and not result.ndim else result
 
 
 def _by_detour(read, arranged, memory, how):
