@@ -254,14 +254,18 @@ PyObject *py_access_run(const py_task *t)
     transfer x = {.task = t};
     int64_t shape[WEIR_MAX_DIMENSIONS];
     PyObject *result = NULL;
+    int done;
+    bool parsed;
     if (!py_array_use(t->array))
         return NULL;
-    if (t->boxes)
-        return run_boxes(&x);
-    int done = find_shape(t, shape);
+    if (t->boxes) {
+        result = run_boxes(&x);
+        goto out;
+    }
+    done = find_shape(t, shape);
     if (!done)
         done = py_key_parse(t->key, t->array->dimensions, shape, t->lists, &x.key);
-    const bool parsed = done > 0;
+    parsed = done > 0;
     if (done > 0)
         done = find_memory(&x);
     if (done > 0) {
@@ -276,5 +280,8 @@ PyObject *py_access_run(const py_task *t)
         py_key_release(&x.key);
     py_memory_release(&x.memory);
     Py_XDECREF(x.object);
+out:
+    if (!result && t->how & PY_TOGETHER)
+        py_mark_shared();
     return result;
 }

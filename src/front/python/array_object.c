@@ -207,7 +207,11 @@ static int end(py_array *a, int (*how)(weir_array *))
     strike(a);
     a->array = NULL;
     Py_BEGIN_ALLOW_THREADS code = how(array);
-    Py_END_ALLOW_THREADS if (code) py_raise();
+    Py_END_ALLOW_THREADS if (code)
+    {
+        py_raise();
+        py_mark_shared();
+    }
     return code;
 }
 
@@ -243,6 +247,14 @@ static void forget(py_array *a)
     if (a->ranks == 1 && end(a, weir_array_close))
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, trace);
+}
+
+int py_arrays_shared(void)
+{
+    int count = 0;
+    for (const py_array *a = arrays; a; a = a->next)
+        count += a->ranks > 1 && a->pid == getpid();
+    return count;
 }
 
 void py_arrays_at_exit(void)

@@ -38,6 +38,18 @@ PyObject *py_raise(void)
     return NULL;
 }
 
+void py_mark_shared(void)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (!type)
+        return;
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && PyObject_SetAttrString(value, "_weir_shared", Py_True))
+        PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
 void py_note_exception(void)
 {
     weir_error e = {.code = WEIR_EINVAL, .rank = -1, .offset = -1};

@@ -36,6 +36,21 @@ static PyObject *at_exit(PyObject *module, PyObject *unused)
     return Py_BuildValue("");
 }
 
+/* How many arrays are open on several ranks. */
+static PyObject *shared(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromLong(py_arrays_shared());
+}
+
+/* Ends all ranks. */
+static PyObject *abort_mpi(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    return Py_BuildValue("");
+}
+
 static PyObject *mpi_version(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -89,6 +104,7 @@ static PyObject *type_name(PyObject *module, PyObject *args)
 
 static PyMethodDef functions[] = {
     {"start_mpi", start_mpi, METH_NOARGS, NULL},     {"at_exit", at_exit, METH_NOARGS, NULL},
+    {"abort", abort_mpi, METH_NOARGS, NULL},         {"shared", shared, METH_NOARGS, NULL},
     {"mpi_version", mpi_version, METH_NOARGS, NULL}, {"version", version, METH_NOARGS, NULL},
     {"remove", remove_array, METH_VARARGS, NULL},    {"doctor", doctor, METH_VARARGS, NULL},
     {"type_name", type_name, METH_VARARGS, NULL},    {"operate", py_operate, METH_VARARGS, NULL},

@@ -87,7 +87,8 @@ static int take_number(running *r)
 
 static int take_bytes(running *r)
 {
-    return PyArg_ParseTuple(r->rest, "y", &r->with.bytes) ? 0 : -1;
+    Py_ssize_t length;
+    return PyArg_ParseTuple(r->rest, "y#", &r->with.bytes, &length) ? 0 : -1;
 }
 
 static int take_relaxation(running *r)
@@ -239,5 +240,7 @@ PyObject *py_operate(PyObject *module, PyObject *args)
     count_users(arrays, 1);
     Py_BEGIN_ALLOW_THREADS code = operators[which].run(&r);
     Py_END_ALLOW_THREADS count_users(arrays, -1);
-    return result_of(&r, which, code);
+    PyObject *result = result_of(&r, which, code);
+    py_mark_shared();
+    return result;
 }

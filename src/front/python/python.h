@@ -17,6 +17,10 @@
 /* Makes this thread's latest failure of the library an exception; returns NULL. */
 PyObject *py_raise(void);
 
+/* Notes on the pending exception, if there is one, that other ranks have one too: closing an array
+ * because of it is safe. */
+void py_mark_shared(void);
+
 /* The pending exception becomes the library's failure, which other ranks are told of, and stays. */
 void py_note_exception(void);
 
@@ -95,6 +99,9 @@ weir_array *py_array_use(py_array *a);
 
 /* Of a Python object that must be one; NULL with an exception. */
 py_array *py_array_of(PyObject *object);
+
+/* How many are open on several ranks. */
+int py_arrays_shared(void);
 
 /* Closes what this process has alone, before the interpreter ends. */
 void py_arrays_at_exit(void);

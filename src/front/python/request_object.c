@@ -151,11 +151,12 @@ static void dealloc(PyObject *self)
     Py_DECREF(t);
 }
 
-static PyObject *wait_request(PyObject *self, PyObject *args)
+static PyObject *wait_request(PyObject *self, PyObject *args, PyObject *named)
 {
+    static char *names[] = {"timeout", NULL};
     py_request *r = (py_request *)self;
     PyObject *timeout = Py_None;
-    if (!PyArg_ParseTuple(args, "|O:wait", &timeout))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "|O:wait", names, &timeout))
         return NULL;
     double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
     if (PyErr_Occurred())
@@ -216,7 +217,7 @@ static PyObject *refuse_new(PyTypeObject *t, PyObject *args, PyObject *named)
 }
 
 static PyMethodDef methods[] = {
-    {"wait", wait_request, METH_VARARGS,
+    {"wait", (PyCFunction)(void (*)(void))wait_request, METH_VARARGS | METH_KEYWORDS,
      "wait(timeout=None)\n--\n\nWaits for the access, and returns what was read (None for a "
      "write). "
      "Raises its error, or TimeoutError."},

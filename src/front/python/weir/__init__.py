@@ -15,7 +15,7 @@ laplace, reduce, copy and fill are operators on whole arrays; plan shows what an
 import atexit as _atexit
 
 from . import _weir
-from ._array import Array, LocalArray, LocalArrays, create, open, remove
+from ._array import Array, LocalArray, LocalArrays, _at_exit, create, open, remove
 from ._doctor import doctor
 from ._errors import (AccessError, ArgumentError, BudgetError, CommunicationError, Error, ExistsError,
                       FormatError, InterruptedError, NotFoundError, StorageError, UnsupportedError)
@@ -26,10 +26,14 @@ from ._slabs import Slab, Slabs, slabs
 from ._weir import Request
 
 __version__ = _weir.version().split()[0]
-_atexit.register(_weir.at_exit)
+_atexit.register(_at_exit)
 
 __all__ = ["AccessError", "ArgumentError", "Array", "BudgetError", "CommunicationError", "Error",
            "Estimate", "ExistsError", "FormatError", "InterruptedError", "LocalArray", "LocalArrays",
            "NotFoundError", "Plan", "Relaxed", "Request", "Slab", "Slabs", "Statistics",
            "StorageError", "UnsupportedError", "copy", "create", "doctor", "fill", "laplace", "matmul",
            "median", "open", "plan", "reduce", "remove", "slabs", "transpose"]
+
+for _name in __all__:  # what users see of names is where they find them
+    if isinstance(globals()[_name], type) and _name != "Request":
+        globals()[_name].__module__ = "weir"

@@ -1,6 +1,7 @@
 """The class of arrays, and what makes them."""
 import json
 import os
+import sys
 import types
 
 import numpy as np
@@ -211,7 +212,9 @@ class Array(_weir.Array):
         return self
 
     def __exit__(self, kind, error, trace):
-        if kind and self._fresh:
+        if kind and self.ranks > 1 and not getattr(error, "_weir_shared", False):
+            _left.append(self)  # others may be in another call: to close it would wait for them
+        elif kind and self._fresh:
             self.discard()
         else:
             self.close()
@@ -257,6 +260,20 @@ class Array(_weir.Array):
     def _tell(self, path, hints):
         self._path, self._hints, self._told = path, hints, self._info()
         return self
+
+
+_left = []  # by an exception of this rank's own
+
+
+def _at_exit():
+    """Where this rank ends by an exception, others that wait for it in a collective call would wait
+    for ever."""
+    if _weir.shared() and (_left or getattr(sys, "last_value", None) is not None):
+        sys.stderr.write("weir: an exception ended this rank while it had arrays open with others, "
+                         "which may be waiting for it: all ranks end\n")
+        sys.stderr.flush()
+        _weir.abort()
+    _weir.at_exit()
 
 
 def _dtype(dtype):
