@@ -12,7 +12,7 @@
 
 #include "weir/weir.h"
 
-/* --- errors.c --- */
+/* --- exceptions.c --- */
 
 /* Makes this thread's latest failure of the library an exception; returns NULL. */
 PyObject *py_raise(void);
@@ -30,7 +30,7 @@ PyObject *py_function(const char *module, const char *name);
 /* A function of NumPy's, looked up once; borrowed. */
 PyObject *py_numpy(const char *name, PyObject **kept);
 
-/* --- memory.c --- */
+/* --- numpy_memory.c --- */
 
 /* The memory of a NumPy array. */
 typedef struct py_memory {
@@ -46,7 +46,7 @@ typedef struct py_memory {
 int py_memory_get(PyObject *object, py_memory *out);
 void py_memory_release(py_memory *memory);
 
-/* --- key.c --- */
+/* --- index_key.c --- */
 
 /* What is between the brackets: by dimension a range, or a list of indices. Integers are ranges of
  * one index, of which the result has no dimension. */
@@ -106,7 +106,7 @@ int py_arrays_shared(void);
 /* Closes what this process has alone, before the interpreter ends. */
 void py_arrays_at_exit(void);
 
-/* --- access.c --- */
+/* --- array_access.c --- */
 
 enum py_access { PY_WRITE = 1, PY_TOGETHER = 2, PY_REQUEST = 4 };
 
