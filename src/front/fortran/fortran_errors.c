@@ -1,0 +1,58 @@
+/* How errors reach a Fortran program: as codes if it asks for them, otherwise as its end. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "front/fortran/entries.h"
+
+int wr_fortran_fail(int code, const char *format, ...)
+{
+    weir_error error = {.code = code, .rank = -1, .offset = -1};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    return weir_error_raise(&error);
+}
+
+int wr_fortran_check_open(const wr_fortran_array *array)
+{
+    return array->handle ? 0 : wr_fortran_fail(WEIR_EINVAL, "the array is not open");
+}
+
+/* An error that all ranks have is said by the one that has it, or the first; the others give it a
+ * moment. They say it too if that one goes on: who gives no ierr must not go on. */
+static void stop(int everywhere)
+{
+    const weir_error *error = weir_error_last();
+    char line[600];
+    int begun, over, rank = 0;
+    weir_error_format(error, line, sizeof line);
+    MPI_Initialized(&begun);
+    MPI_Finalized(&over);
+    if (begun && !over)
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (everywhere && rank != (error->rank > 0 ? error->rank : 0))
+        sleep(1);
+    weir_fortran_flush();
+    fprintf(stderr, "%s\n", line);
+    /* Other ranks may wait for this one, so it does not end alone. */
+    if (begun && !over)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+void wr_fortran_end(int code, int *ierr, int everywhere)
+{
+    if (ierr)
+        *ierr = code;
+    else if (code)
+        stop(everywhere);
+}
+
+int weir_fortran_error_text(char *text, int size)
+{
+    const int length = weir_error_format(weir_error_last(), text, (size_t)size);
+    return length < size ? length : size - 1;
+}
