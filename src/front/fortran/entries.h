@@ -5,8 +5,9 @@
 
 #include "front/fortran/glue.h"
 
-/* By the module: what a program has printed so far gets out. */
+/* By the module: what a program has printed so far gets out; MPI_COMM_NULL as Fortran has it. */
 void weir_fortran_flush(void);
+MPI_Fint weir_fortran_comm_null(void);
 
 /* --- fortran_arrays.c --- */
 

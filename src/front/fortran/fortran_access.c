@@ -27,6 +27,7 @@ static int start(const move *m, const weir_selection *selection, const weir_layo
 /* Others are in the call already, and must not wait for this rank. */
 static int refuse(const move *m, int code)
 {
+    code = wr_fortran_blame(m->array, code);
     const weir_error error = *weir_error_last();
     return m->all ? weir_array_refuse_all(m->array->handle, m->write, &error, m->request) : code;
 }

@@ -11,7 +11,9 @@ MPI_Comm wr_fortran_comm(MPI_Fint comm)
 {
     int begun;
     MPI_Initialized(&begun);
-    return begun ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+    if (comm == weir_fortran_comm_null())
+        return MPI_COMM_NULL;
+    return begun ? MPI_Comm_f2c(comm) : MPI_COMM_WORLD; /* of which the library says what is wrong */
 }
 
 /* --- opening --- */

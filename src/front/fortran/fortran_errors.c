@@ -16,6 +16,15 @@ int wr_fortran_fail(int code, const char *format, ...)
     return weir_error_raise(&error);
 }
 
+int wr_fortran_blame(const wr_fortran_array *array, int code)
+{
+    weir_error error = *weir_error_last();
+    if (!code || *error.file)
+        return code;
+    snprintf(error.file, sizeof error.file, "%s", weir_array_where(array->handle));
+    return weir_error_raise(&error);
+}
+
 int wr_fortran_check_open(const wr_fortran_array *array)
 {
     return array->handle ? 0 : wr_fortran_fail(WEIR_EINVAL, "the array is not open");
@@ -36,7 +45,7 @@ static void stop(int everywhere)
     if (everywhere && rank != (error->rank > 0 ? error->rank : 0))
         sleep(1);
     weir_fortran_flush();
-    fprintf(stderr, "%s\n", line);
+    fprintf(stderr, "weir: %s\n", line);
     /* Other ranks may wait for this one, so it does not end alone. */
     if (begun && !over)
         MPI_Abort(MPI_COMM_WORLD, 1);

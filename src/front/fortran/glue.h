@@ -28,11 +28,14 @@ typedef void wr_fortran_progress(int64_t done, int64_t all);
 /* Makes this the latest failure, and returns the code. */
 __attribute__((format(printf, 2, 3))) int wr_fortran_fail(int code, const char *format, ...);
 
+/* Adds the file of an open array to an error about arguments of a call on it; returns the code. */
+int wr_fortran_blame(const wr_fortran_array *array, int code);
+
 /* The end of every call: the code is *ierr's, or, without ierr, one that is not 0 ends the program
  * with the error's text. `everywhere`: every rank has this error, and one says it. */
 void wr_fortran_end(int code, int *ierr, int everywhere);
 
-/* The communicator, which may be there without MPI: the process alone. */
+/* The communicator. Only MPI_COMM_NULL, the process alone, is there before MPI is. */
 MPI_Comm wr_fortran_comm(MPI_Fint comm);
 
 /* 0, or an error if it is not open. */

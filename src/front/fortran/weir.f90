@@ -9,6 +9,7 @@
 module weir
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
+  use mpi, only: MPI_COMM_NULL
   use mpi_f08, only: MPI_Comm
   implicit none
   private
@@ -664,6 +665,11 @@ contains
     do i = 1, length
       text(i:i) = letters(i)
     end do
+  end function
+
+  ! Which C cannot ask MPI before that runs.
+  integer(c_int) function null_communicator() bind(C, name='weir_fortran_comm_null')
+    null_communicator = MPI_COMM_NULL
   end function
 
   ! Called where an error ends the program: what it has printed comes first.
