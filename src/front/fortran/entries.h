@@ -5,8 +5,8 @@
 
 #include "front/fortran/glue.h"
 
-/* By the module: what a program has printed so far gets out; MPI_COMM_NULL as Fortran has it. */
-void weir_fortran_flush(void);
+/* By the module: ends the program with the latest error; MPI_COMM_NULL as Fortran has it. */
+__attribute__((noreturn)) void weir_fortran_stop(int everywhere, int culprit);
 MPI_Fint weir_fortran_comm_null(void);
 
 /* --- fortran_arrays.c --- */

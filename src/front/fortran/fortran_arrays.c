@@ -13,7 +13,8 @@ MPI_Comm wr_fortran_comm(MPI_Fint comm)
     MPI_Initialized(&begun);
     if (comm == weir_fortran_comm_null())
         return MPI_COMM_NULL;
-    return begun ? MPI_Comm_f2c(comm) : MPI_COMM_WORLD; /* of which the library says what is wrong */
+    return begun ? MPI_Comm_f2c(comm)
+                 : MPI_COMM_WORLD; /* of which the library says what is wrong */
 }
 
 /* --- opening --- */

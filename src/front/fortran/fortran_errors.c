@@ -1,8 +1,6 @@
 /* How errors reach a Fortran program: as codes if it asks for them, otherwise as its end. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "front/fortran/entries.h"
 
@@ -30,34 +28,12 @@ int wr_fortran_check_open(const wr_fortran_array *array)
     return array->handle ? 0 : wr_fortran_fail(WEIR_EINVAL, "the array is not open");
 }
 
-/* An error that all ranks have is said by the one that has it, or the first; the others give it a
- * moment. They say it too if that one goes on: who gives no ierr must not go on. */
-static void stop(int everywhere)
-{
-    const weir_error *error = weir_error_last();
-    char line[600];
-    int begun, over, rank = 0;
-    weir_error_format(error, line, sizeof line);
-    MPI_Initialized(&begun);
-    MPI_Finalized(&over);
-    if (begun && !over)
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (everywhere && rank != (error->rank > 0 ? error->rank : 0))
-        sleep(1);
-    weir_fortran_flush();
-    fprintf(stderr, "weir: %s\n", line);
-    /* Other ranks may wait for this one, so it does not end alone. */
-    if (begun && !over)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
-
 void wr_fortran_end(int code, int *ierr, int everywhere)
 {
     if (ierr)
         *ierr = code;
     else if (code)
-        stop(everywhere);
+        weir_fortran_stop(everywhere, weir_error_last()->rank);
 }
 
 int weir_fortran_error_text(char *text, int size)

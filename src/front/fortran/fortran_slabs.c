@@ -146,21 +146,25 @@ static int get(const wr_fortran_slabs *s, CFI_cdesc_t *p, const int *input, cons
 {
     p->base_addr = NULL;
     int code = check_there(s);
-    if (!code && (!input == !output || (input && (*input < 1 || *input > s->inputs)) ||
-                  (output && (*output < 1 || *output > s->outputs))))
-        code = wr_fortran_fail(WEIR_EINVAL, "a slab is that of input=1 to %d, or output=1 to %d",
-                               s->inputs, s->outputs);
-    if (!code)
-        code = check_pointer(p, input ? s->input[*input - 1] : s->output[*output - 1]);
     if (code)
         return code;
     const weir_slab *b = &s->slab;
     const int64_t *in[] = {b->in_lo, b->in_hi, b->in_stride};
     const int64_t *out[] = {b->lo, b->hi, b->out_stride};
-    /* the library's buffers may be written to: who does so changes what the next halo holds */
-    point(p, input ? (char *)b->in[*input - 1] : (char *)b->out[*output - 1], b->lo,
-          input ? in : out);
-    return 0;
+    const int i = input && !output ? *input : 0, o = output && !input ? *output : 0;
+    if (i > 0 && i <= s->inputs) {
+        code = check_pointer(p, s->input[i - 1]);
+        if (!code) /* who writes there changes what the next halo holds */
+            point(p, (char *)b->in[i - 1], b->lo, in);
+    } else if (o > 0 && o <= s->outputs) {
+        code = check_pointer(p, s->output[o - 1]);
+        if (!code)
+            point(p, b->out[o - 1], b->lo, out);
+    } else {
+        code = wr_fortran_fail(WEIR_EINVAL, "a slab is that of input=1 to %d, or output=1 to %d",
+                               s->inputs, s->outputs);
+    }
+    return code;
 }
 
 void weir_fortran_slab_f8(wr_fortran_slabs *const *slabs, CFI_cdesc_t *pointer, const int *input,

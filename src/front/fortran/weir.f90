@@ -9,7 +9,8 @@
 module weir
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
-  use mpi, only: MPI_COMM_NULL
+  use mpi, only: MPI_Abort, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_Comm_rank, MPI_Finalized, &
+    MPI_Initialized, MPI_Wtime
   use mpi_f08, only: MPI_Comm
   implicit none
   private
@@ -672,9 +673,28 @@ contains
     null_communicator = MPI_COMM_NULL
   end function
 
-  ! Called where an error ends the program: what it has printed comes first.
-  subroutine flush_output() bind(C, name='weir_fortran_flush')
+  ! Ends the program with the latest error, after what it has printed. One that all ranks have is
+  ! said by the culprit alone, for which the others wait a second. They say it too if that one goes
+  ! on, since they cannot.
+  subroutine stop_program(everywhere, culprit) bind(C, name='weir_fortran_stop')
+    integer(c_int), value :: everywhere, culprit
+    integer :: rank, ierr
+    logical :: begun, over
+    real(c_double) :: moment
+    call MPI_Initialized(begun, ierr)
+    call MPI_Finalized(over, ierr)
+    begun = begun .and. .not. over
+    if (begun .and. everywhere /= 0) then
+      call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+      moment = MPI_Wtime() + merge(1, 0, rank /= max(culprit, 0))
+      do while (MPI_Wtime() < moment)
+      end do
+    end if
     flush (output_unit)
+    write (error_unit, '(2a)') 'weir: ', weir_error_text()
     flush (error_unit)
+    ! other ranks may wait for this one, so it does not end alone
+    if (begun) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+    stop 1, quiet=.true.
   end subroutine
 end module
