@@ -324,7 +324,7 @@ contains
   end subroutine
 
   subroutine operators()
-    type(weir_array) :: a, b, c, t(2)
+    type(weir_array) :: a, b, c, r, t(2)
     type(weir_estimate) :: estimate
     type(weir_statistics) :: found
     real(real64) :: u(12, 9), v(9, 12), w(12, 12), residual
@@ -360,6 +360,18 @@ contains
     call weir_copy(a, t(2))
     call weir_reduce(t(2), found)
     call check(found%count == 108 .and. found%max == held(12, 9), 'reduce')
+    call weir_create(MPI_COMM_WORLD, folder//'r.npy', r, [9], weir_f8, overwrite=.true.)
+    call weir_reduce_along(a, r, weir_max, dim=1)
+    call weir_read_all(r, v(:, 1))
+    call check(v(7, 1) == held(12, 7), 'reduce along one')
+    call weir_reduce_along(a, r, weir_sum, dim=[3], ierr=code)
+    call fails(code, weir_einval, 'dim has 3')
+    call weir_discard(r)
+    call weir_create(MPI_COMM_WORLD, folder//'r.npy', r, [1, 1], weir_f8, overwrite=.true.)
+    call weir_reduce_along(a, r, weir_mean, dim=[2, 1], skip_nans=.true., memory=1000000)
+    call weir_read_all(r, v(1, 1))
+    call check(abs(v(1, 1) - 655) < 1d-9, 'reduce along all')
+    call weir_discard(r)
     call weir_fill(t(2), 2d0)
     call weir_reduce(t(2), found, memory=100000)
     call check(found%min == 2 .and. found%deviation == 0, 'fill')

@@ -104,6 +104,10 @@ void weir_fortran_median(const wr_fortran_array *from, const wr_fortran_array *t
 void weir_fortran_reduce(const wr_fortran_array *array, weir_statistics *statistics,
                          const CFI_cdesc_t *memory, const int *direct,
                          wr_fortran_progress *progress, weir_estimate *estimate, int *ierr);
+void weir_fortran_reduce_along(const wr_fortran_array *from, const wr_fortran_array *to,
+                               const int *kind, const CFI_cdesc_t *dim, const int *skip_nans,
+                               const CFI_cdesc_t *memory, const int *direct,
+                               wr_fortran_progress *progress, weir_estimate *estimate, int *ierr);
 void weir_fortran_fill(const wr_fortran_array *array, const CFI_cdesc_t *value,
                        const CFI_cdesc_t *memory, const int *direct, wr_fortran_progress *progress,
                        weir_estimate *estimate, int *ierr);

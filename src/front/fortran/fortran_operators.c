@@ -32,6 +32,26 @@ static void end(int code, weir_estimate *estimate, int *ierr)
     wr_fortran_end(code, ierr, 1);
 }
 
+/* One dimension or a list of them, as flags by dimension. */
+static int take_dimensions(const CFI_cdesc_t *dim, int dimensions, int *along)
+{
+    int64_t taken[WEIR_MAX_DIMENSIONS];
+    const CFI_index_t count = dim->rank ? dim->dim[0].extent : 1;
+    memset(along, 0, (size_t)dimensions * sizeof *along);
+    if (dim->rank > 1 || count > dimensions)
+        return wr_fortran_fail(WEIR_EINVAL, "dim has too many numbers: the array has %d dimensions",
+                               dimensions);
+    int code = dim->rank ? wr_fortran_numbers(dim, "dim", (int)count, taken)
+                         : wr_fortran_number(dim, "dim", taken);
+    for (CFI_index_t i = 0; i < count && !code; i++)
+        if (taken[i] < 1 || taken[i] > dimensions)
+            code = wr_fortran_fail(WEIR_EINVAL, "dim has %lld, and the array %d dimensions",
+                                   (long long)taken[i], dimensions);
+        else
+            along[taken[i] - 1] = 1;
+    return code;
+}
+
 /* NOLINTBEGIN(readability-function-size): as Fortran calls them */
 void weir_fortran_transpose(const wr_fortran_array *from, const wr_fortran_array *to,
                             const CFI_cdesc_t *axes, const CFI_cdesc_t *memory, const int *direct,
@@ -126,6 +146,24 @@ void weir_fortran_reduce(const wr_fortran_array *array, weir_statistics *statist
     int code = begin(&given, (const wr_fortran_array *[]){array, NULL}, &work);
     if (!code)
         code = weir_array_reduce(array->handle, statistics, &work);
+    end(code, estimate, ierr);
+}
+
+void weir_fortran_reduce_along(const wr_fortran_array *from, const wr_fortran_array *to,
+                               const int *kind, const CFI_cdesc_t *dim, const int *skip_nans,
+                               const CFI_cdesc_t *memory, const int *direct,
+                               wr_fortran_progress *progress, weir_estimate *estimate, int *ierr)
+{
+    const wr_fortran_work given = {memory, direct, progress, estimate};
+    int along[WEIR_MAX_DIMENSIONS];
+    const weir_reduction what = {
+        .kind = *kind, .along = along, .skip_nans = skip_nans && *skip_nans};
+    weir_work work;
+    int code = begin(&given, (const wr_fortran_array *[]){from, to, NULL}, &work);
+    if (!code)
+        code = take_dimensions(dim, weir_array_get_info(from->handle)->dimensions, along);
+    if (!code)
+        code = weir_array_reduce_along(from->handle, to->handle, &what, &work);
     end(code, estimate, ierr);
 }
 

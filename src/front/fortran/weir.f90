@@ -66,10 +66,15 @@ module weir
   end enum
   public :: weir_panels, weir_gaxpy
 
+  enum, bind(C)
+    enumerator :: weir_sum, weir_mean, weir_min, weir_max, weir_deviation
+  end enum
+  public :: weir_sum, weir_mean, weir_min, weir_max, weir_deviation
+
   integer(c_int), parameter, public :: weir_ok = 0, weir_einval = -1, weir_enomem = -2, &
     weir_ebudget = -3, weir_erange = -4, weir_eformat = -5, weir_enoent = -6, weir_eexist = -7, &
     weir_eaccess = -8, weir_enospc = -9, weir_eio = -10, weir_etransport = -11, &
-    weir_edisagree = -12, weir_eunsupported = -13
+    weir_edisagree = -12, weir_eunsupported = -13, weir_einterrupted = -14
 
   public :: weir_open, weir_create, weir_remove, weir_close, weir_discard, weir_sync
   public :: weir_inquire, weir_type_of, weir_type_name, weir_where, weir_attributes, weir_names
@@ -79,7 +84,7 @@ module weir
   public :: weir_read_distributed, weir_write_distributed, weir_part
   public :: weir_slabs_begin, weir_slabs_next, weir_slabs_end, weir_slab_bounds, weir_slab
   public :: weir_transpose, weir_copy, weir_multiply, weir_relax, weir_median, weir_reduce
-  public :: weir_fill
+  public :: weir_reduce_along, weir_fill
   public :: weir_error_text, weir_version, weir_progress
 
   ! What is told how far an operator or a loop is; all is 0 where nobody knows it.
@@ -559,6 +564,23 @@ module weir
       import :: weir_array, weir_statistics, weir_estimate, weir_progress, c_int
       type(weir_array), intent(in) :: array
       type(weir_statistics), intent(inout) :: statistics
+      type(*), dimension(..), intent(in), optional :: memory
+      logical, intent(in), optional :: direct
+      procedure(weir_progress), optional :: progress
+      type(weir_estimate), intent(inout), optional :: estimate
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+
+    ! `to` has what is left of `from`, of any type but complex, when kind (weir_sum, weir_mean and so
+    ! on) is taken along the dimensions dim: one, or several. With skip_nans, what is not a number
+    ! does not count.
+    subroutine weir_reduce_along(from, to, kind, dim, skip_nans, memory, direct, progress, &
+        estimate, ierr) bind(C, name='weir_fortran_reduce_along')
+      import :: weir_array, weir_estimate, weir_progress, c_int
+      type(weir_array), intent(in) :: from, to
+      integer(c_int), intent(in) :: kind
+      type(*), dimension(..), intent(in) :: dim
+      logical, intent(in), optional :: skip_nans
       type(*), dimension(..), intent(in), optional :: memory
       logical, intent(in), optional :: direct
       procedure(weir_progress), optional :: progress
