@@ -47,6 +47,8 @@ typedef void wr_fortran_nonblocking(const wr_fortran_array *array, const CFI_cde
 wr_fortran_nonblocking weir_fortran_iread, weir_fortran_iwrite;
 wr_fortran_nonblocking weir_fortran_iread_all, weir_fortran_iwrite_all;
 void weir_fortran_wait(wr_fortran_request *request, int *ierr);
+void weir_fortran_wait_for(wr_fortran_request *request, const double *seconds, int *over,
+                           int *ierr);
 void weir_fortran_test(wr_fortran_request *request, int *over, int *ierr);
 void weir_fortran_wait_all(const CFI_cdesc_t *requests, int *ierr);
 void weir_fortran_read_distributed(const wr_fortran_array *array, const CFI_cdesc_t *u,

@@ -126,13 +126,19 @@ void weir_fortran_iwrite_all(const wr_fortran_array *array, const CFI_cdesc_t *u
 
 void weir_fortran_wait(wr_fortran_request *request, int *ierr)
 {
-    wr_fortran_end(weir_request_wait(&request->handle, NULL), ierr, 0);
+    wr_fortran_end(weir_request_wait(&request->handle, NULL), ierr, 1);
+}
+
+void weir_fortran_wait_for(wr_fortran_request *request, const double *seconds, int *over, int *ierr)
+{
+    *over = 1;
+    wr_fortran_end(weir_request_wait_for(&request->handle, *seconds, over, NULL), ierr, 1);
 }
 
 void weir_fortran_test(wr_fortran_request *request, int *over, int *ierr)
 {
     *over = 1;
-    wr_fortran_end(weir_request_test(&request->handle, over, NULL), ierr, 0);
+    wr_fortran_end(weir_request_test(&request->handle, over, NULL), ierr, 1);
 }
 
 void weir_fortran_wait_all(const CFI_cdesc_t *requests, int *ierr)
@@ -146,7 +152,7 @@ void weir_fortran_wait_all(const CFI_cdesc_t *requests, int *ierr)
             first = *weir_error_last();
         memcpy(at, &request, sizeof request);
     }
-    wr_fortran_end(first.code ? weir_error_raise(&first) : 0, ierr, 0);
+    wr_fortran_end(first.code ? weir_error_raise(&first) : 0, ierr, 1);
 }
 
 /* --- distributed --- */

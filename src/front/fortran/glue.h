@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) int wr_fortran_fail(int code, const char *
 int wr_fortran_blame(const wr_fortran_array *array, int code);
 
 /* The end of every call: the code is *ierr's, or, without ierr, one that is not 0 ends the program
- * with the error's text. `everywhere`: every rank has this error, and one says it. */
+ * with the error's text. `everywhere`: all ranks may have this error, and then one says it. */
 void wr_fortran_end(int code, int *ierr, int everywhere);
 
 /* The communicator. Only MPI_COMM_NULL, the process alone, is there before MPI is. */

@@ -80,7 +80,7 @@ module weir
   public :: weir_inquire, weir_type_of, weir_type_name, weir_where, weir_attributes, weir_names
   public :: weir_read, weir_write, weir_read_all, weir_write_all
   public :: weir_iread, weir_iwrite, weir_iread_all, weir_iwrite_all
-  public :: weir_wait, weir_test, weir_wait_all, weir_progress_poll
+  public :: weir_wait, weir_wait_for, weir_test, weir_wait_all, weir_progress_poll
   public :: weir_read_distributed, weir_write_distributed, weir_part
   public :: weir_slabs_begin, weir_slabs_next, weir_slabs_end, weir_slab_bounds, weir_slab
   public :: weir_transpose, weir_copy, weir_multiply, weir_relax, weir_median, weir_reduce
@@ -316,6 +316,15 @@ module weir
     subroutine weir_wait(request, ierr) bind(C, name='weir_fortran_wait')
       import :: weir_request, c_int
       type(weir_request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+
+    ! So many seconds at most; over tells.
+    subroutine weir_wait_for(request, seconds, over, ierr) bind(C, name='weir_fortran_wait_for')
+      import :: weir_request, c_double, c_int
+      type(weir_request), intent(inout) :: request
+      real(c_double), intent(in) :: seconds
+      logical, intent(out) :: over
       integer(c_int), intent(out), optional :: ierr
     end subroutine
 
