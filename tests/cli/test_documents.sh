@@ -4,7 +4,8 @@
 #
 # A block ```sh is run as from the project's root after `make`, without lines that call make. Of a
 # block ```text right behind it every line but "..." must be found, in this order, in lines that were
-# printed. /tmp becomes a folder of our own, so that two builds can be tested at once.
+# printed. A block ```fortran that begins with "! PATH" becomes that file. /tmp becomes a folder of our
+# own, so that two builds can be tested at once.
 set -eu
 weir=$1 source=$2
 shift 2
@@ -14,8 +15,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/root/build" "$work/shims"
 ln -s "$(dirname "$(dirname "$weir")")" "$work/root/build/openmpi"
 
-# What the documents call mpirun and mpicc is this build's. They must work where there are fewer
-# cores than ranks.
+# What the documents call mpirun, mpicc and mpifort is this build's. They must work where there are
+# fewer cores than ranks.
 cat >"$work/shims/mpirun" <<END
 #!/bin/sh
 case "\$*" in
@@ -26,7 +27,9 @@ while [ "\$1" != -n ]; do shift; done
 shift
 exec $* "\$@"
 END
-printf '#!/bin/sh\nexec mpicc.%s "$@"\n' "${1##*.}" >"$work/shims/mpicc"
+for compiler in mpicc mpifort; do
+    printf '#!/bin/sh\nexec %s.%s "$@"\n' $compiler "${1##*.}" >"$work/shims/$compiler"
+done
 for config in /usr/lib/*/ga/"${1##*.}"/bin/ga-config; do
     printf '#!/bin/sh\nexec %s "$@"\n' "$config" >"$work/shims/ga-config"
 done
@@ -38,10 +41,12 @@ cut_blocks() {
     sed "s|/tmp/|$work/|g" "$1" | awk -v work="$work" '
         kind && /^```/ { behind = kind == "sh"; kind = ""; next }
         /^```sh$/ { kind = "sh"; name = work "/" ++count ".sh"; printf "" >name; next }
+        /^```fortran$/ { kind = "fortran"; name = ""; next }
+        kind == "fortran" && !name { name = $2; if (!/^! \//) kind = "other"; else printf "" >name }
         /^```text$/ && behind { kind = "text"; name = work "/" count ".text"; next }
         /^```/ { kind = "other" }
         !kind && NF { behind = 0 }
-        kind == "text" || (kind == "sh" && !/^make/) { print >name }
+        kind == "text" || kind == "fortran" || (kind == "sh" && !/^make/) { print >name }
         END { print kind ? 0 : count + 0 }'
 }
 
@@ -74,3 +79,4 @@ done
 # Global Arrays may not be there; with MPICH they need what docs/dra.md says.
 case $1 in *mpich) export ARMCI_USE_WIN_ALLOCATE=0 ;; esac
 [ ! -e "$work/root/build/openmpi/lib/libweir_dra.a" ] || { check docs/eaf.md; check docs/dra.md; }
+[ ! -e "$work/root/build/openmpi/lib/libweir_fortran.a" ] || check docs/fortran.md

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs into a temporary folder, then builds and runs an example the two ways a user would, and a
-# program in C++; the documents that the command names are there.
+# Installs into a temporary folder, then builds and runs an example the two ways a user would, and
+# programs in C++ and Fortran; the documents that the command names are there.
 # usage: test_install.sh SOURCE BUILD MPI
 set -eu
 source=$1 build=$2 mpi=$3
@@ -66,6 +66,41 @@ END
 cmake -G Ninja -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/cxx/build" >/dev/null
 "$work/cxx/build/version" | grep -q "^[0-9.]* $mpi"
+
+# A program in Fortran, by pkg-config and in a project that has no other language; where the module
+# was built.
+if [ -e "$build/fortran/weir.mod" ]; then
+    mkdir "$work/fortran"
+    cat >"$work/fortran/missing.f90" <<END
+program missing
+  use mpi_f08
+  use weir
+  type(weir_array) :: array
+  integer :: ierr
+  call MPI_Init()
+  call weir_open(MPI_COMM_WORLD, '/nonexistent', array, ierr=ierr)
+  print '(a)', weir_version()
+  call MPI_Finalize()
+  if (ierr /= weir_enoent) error stop 'another error'
+end program
+END
+    cat >"$work/fortran/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.20)
+project(user Fortran)
+find_package(weir-$mpi REQUIRED)
+add_executable(missing missing.f90)
+target_link_libraries(missing PRIVATE weir::fortran_$mpi)
+END
+    mpifort=$(command -v "mpifort.$mpi" || echo mpifort)
+    "$mpifort" -o "$work/missing" "$work/fortran/missing.f90" \
+        $(pkg-config --cflags --libs "weir-fortran-$mpi") \
+        -Wl,-rpath,"$(pkg-config --variable=libdir "weir-$mpi")"
+    "$work/missing" | grep -q "^[0-9.]* $mpi"
+    cmake -G Ninja -S "$work/fortran" -B "$work/fortran/build" \
+        -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+    cmake --build "$work/fortran/build" >/dev/null
+    "$work/fortran/build/missing" | grep -q "^[0-9.]* $mpi"
+fi
 
 # The command uses the library that was installed with it.
 ldd "$work/prefix/bin/weir.$mpi" | grep -q "libweir_$mpi.* => $work/" || { ldd "$work/prefix/bin/weir.$mpi"; exit 1; }
