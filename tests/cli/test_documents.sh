@@ -4,7 +4,7 @@
 #
 # A block ```sh is run as from the project's root after `make`, without lines that call make. Of a
 # block ```text right behind it every line but "..." must be found, in this order, in lines that were
-# printed. A block ```fortran that begins with "! PATH" becomes that file. /tmp becomes a folder of our
+# printed. A block ```fortran or ```python that begins with "! PATH" or "# PATH" becomes that file. /tmp becomes a folder of our
 # own, so that two builds can be tested at once.
 set -eu
 weir=$1 source=$2
@@ -41,12 +41,12 @@ cut_blocks() {
     sed "s|/tmp/|$work/|g" "$1" | awk -v work="$work" '
         kind && /^```/ { behind = kind == "sh"; kind = ""; next }
         /^```sh$/ { kind = "sh"; name = work "/" ++count ".sh"; printf "" >name; next }
-        /^```fortran$/ { kind = "fortran"; name = ""; next }
-        kind == "fortran" && !name { name = $2; if (!/^! \//) kind = "other"; else printf "" >name }
+        /^```(fortran|python)$/ { kind = "file"; name = ""; next }
+        kind == "file" && !name { name = $2; if (!/^[!#] \//) kind = "other"; else printf "" >name }
         /^```text$/ && behind { kind = "text"; name = work "/" count ".text"; next }
         /^```/ { kind = "other" }
         !kind && NF { behind = 0 }
-        kind == "text" || kind == "fortran" || (kind == "sh" && !/^make/) { print >name }
+        kind == "text" || kind == "file" || (kind == "sh" && !/^make/) { print >name }
         END { print kind ? 0 : count + 0 }'
 }
 
@@ -80,3 +80,6 @@ done
 case $1 in *mpich) export ARMCI_USE_WIN_ALLOCATE=0 ;; esac
 [ ! -e "$work/root/build/openmpi/lib/libweir_dra.a" ] || { check docs/eaf.md; check docs/dra.md; }
 [ ! -e "$work/root/build/openmpi/lib/libweir_fortran.a" ] || check docs/fortran.md
+# mpi4py has Open MPI.
+case $1 in *mpich) exit ;; esac
+[ ! -e "$work/root/build/openmpi/python" ] || check docs/python.md
