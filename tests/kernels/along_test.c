@@ -332,7 +332,7 @@ static void check_results(const scene *s)
 int main(void)
 {
     const uint64_t seed = test_seed();
-    const int64_t cases = test_cases(60, 5000);
+    const int64_t cases = test_cases(50, 5000);
     scene *s = calloc(1, sizeof *s);
     CHECK(s);
     for (int i = 0; i < 2; i++)
