@@ -71,12 +71,12 @@ struct wr_fold {
     {                                                                                              \
         const number_##name *x = n->at;                                                            \
         number_##name *to = sums;                                                                  \
-        for (int64_t i = 0; i < n->rows; i++, x += n->pitch)                                       \
-            if (n->columns < SHORT)                                                                \
-                for (int64_t k = 0; k < n->columns; k++)                                           \
-                    to[i] = add_##name(to[i], x[k]);                                               \
-            else                                                                                   \
-                to[i] = join_##name(to[i], row_##name(x, n->columns));                             \
+        for (int64_t i = 0; i < n->rows; i++, x += n->pitch) {                                     \
+            number_##name sum = to[i];                                                             \
+            for (int64_t k = 0; k < n->columns && n->columns < SHORT; k++)                         \
+                sum = add_##name(sum, x[k]);                                                       \
+            to[i] = n->columns < SHORT ? sum : join_##name(sum, row_##name(x, n->columns));        \
+        }                                                                                          \
     }                                                                                              \
     static void columns_##name(const numbers *n, void *sums)                                       \
     {                                                                                              \

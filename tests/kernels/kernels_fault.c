@@ -168,7 +168,7 @@ static void check_one(void *user, const int *choice)
              choice[5] ? 900 : 9000, choice[3] ? "p2p" : "auto", choice[4] ? "all" : "none",
              choice[5] ? "pool" : "posix");
     for (int kind = 0; kind < 2; kind++)
-        for (s->faulty = 0; s->faulty < ARRAYS; s->faulty++)
+        for (s->faulty = 0; s->faulty < ARRAYS; s->faulty += s->deed < TRANSPOSE ? 1 : 2)
             for (int64_t k = 1, missed = 0; missed < 2 && k < 400; k += 1 + k / SEVERAL) {
                 snprintf(s->fault, sizeof s->fault, "%s:%lld", faults[kind], (long long)k);
                 missed = run_scene(s) ? 0 : missed + 1;
