@@ -329,6 +329,59 @@ static void check_results(const scene *s)
     }
 }
 
+/* --- what is refused --- */
+
+/* Of 3 x 5 elements, or of so many in a row. */
+static weir_array *create(wr_world *w, const char *path, int type, int64_t count)
+{
+    weir_array_info info = {.type = type, .dimensions = count ? 1 : 2, .shape = {3, 5}};
+    weir_array *a;
+    if (count)
+        info.shape[0] = count;
+    CHECK(!wr_array_create(w, path, &info, NULL, "", &a));
+    return a;
+}
+
+static void check_refused(weir_array *from, weir_array *to, weir_reduction r, const char *text)
+{
+    weir_estimate e = {.read = -1};
+    CHECK_FAILS(weir_array_reduce_along(from, to, &r, NULL), WEIR_EINVAL, text);
+    CHECK_FAILS(weir_array_reduce_along(from, to, &r, &(weir_work){.estimate = &e}), WEIR_EINVAL,
+                text);
+    CHECK_EQUAL(e.read, -1);
+}
+
+static void refusal_body(wr_transport *t, void *user)
+{
+    const scene *s = user;
+    const int along[] = {0, 1};
+    const weir_reduction sum = {.along = along};
+    wr_world *w;
+    CHECK(!wr_world_open(t, &s->tunables, &w));
+    weir_array *from = create(w, s->path[0], WEIR_F8, 0);
+    static const struct {
+        int type;
+        int64_t count;
+        const char *text;
+    } targets[] = {{WEIR_F2, 3, "cannot become f2"},
+                   {WEIR_C16, 3, "cannot become c16"},
+                   {WEIR_F8, 5, "has not the shape"}};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        weir_array *to = create(w, s->path[1], targets[i].type, targets[i].count);
+        check_refused(from, to, sum, targets[i].text);
+        CHECK(!weir_array_discard(to));
+    }
+    weir_array *to = create(w, s->path[1], WEIR_F8, 3);
+    check_refused(from, from, sum, "source and target");
+    check_refused(from, to, (weir_reduction){.along = NULL}, "along which");
+    check_refused(from, to, (weir_reduction){.along = along, .kind = 9}, "no kind 9");
+    check_refused(from, to, (weir_reduction){.along = along, .reserved = {1}}, "weir_reduction");
+    check_refused(to, from, sum, "dimensions");
+    CHECK(!weir_array_discard(to));
+    CHECK(!weir_array_discard(from));
+    wr_world_release(w);
+}
+
 int main(void)
 {
     const uint64_t seed = test_seed();
@@ -337,6 +390,8 @@ int main(void)
     CHECK(s);
     for (int i = 0; i < 2; i++)
         snprintf(s->path[i], sizeof s->path[i], "along-%d-%d-", (int)getpid(), i);
+    wr_tunables_init(&s->tunables);
+    CHECK(!wr_local_run(1, &s->tunables, refusal_body, s));
     for (int64_t i = 0; i < cases; i++) {
         rng r = {seed + (uint64_t)i * UINT64_C(0x5851f42d4c957f2d)};
         check_case(i);
