@@ -328,7 +328,7 @@ static int take_buffers(weir_slabs *s)
     int64_t at = 0;
     s->in = wr_alloc_array(wr_max(1, s->in_ring * o->inputs), sizeof *s->in);
     s->out = wr_alloc_array(wr_max(1, s->out_ring * o->outputs), sizeof *s->out);
-    s->memory = wr_alloc(count_bytes(s));
+    s->memory = wr_alloc_large(count_bytes(s));
     if (!s->in || !s->out || !s->memory)
         return WEIR_ENOMEM;
     for (int64_t i = 0; i < s->in_ring * o->inputs; i++) {

@@ -92,7 +92,7 @@ static int cut_shared(const wr_along_need *need, int64_t most, wr_along_shape *o
     const int64_t line = line_of(&results, &lines);
     const int64_t own = wr_div_ceil(lines, need->ranks) * line;
     if (!wr_mul(count_elements(&results), need->sum, &all) ||
-        !wr_mul(need->ranks > 1 ? all : 0, FEW * need->ranks, &joined) ||
+        !wr_mul(need->ranks > 1 ? all : 0, (int64_t)FEW * need->ranks, &joined) ||
         joined > count_elements(need->from) * need->from->element)
         return WEIR_EBUDGET;
     out->sums = all;

@@ -13,7 +13,8 @@
 #include "kernels/moments.h"
 #include "kernels/operands.h"
 
-enum { ROOM = 4096, LANES = 8, COLUMNS = 1024, NARROW = 64, WIDE = 256, SHORT = 16, BLOCK = 256 };
+/* Elements that become numbers at a time; 256 columns are what conversion takes at once. */
+enum { ROOM = 8192, LANES = 8, COLUMNS = 1024, NARROW = 64, WIDE = 256, SHORT = 16, BLOCK = 256 };
 
 /* Numbers. */
 typedef struct numbers {
@@ -33,95 +34,106 @@ struct wr_fold {
 
 /* --- numbers into numbers --- */
 
-#define DEFINE_FOLD(name, type, none, add)                                                         \
+/* How a number is added to an accumulator, and how two of these are joined. */
+#define DEFINE_NUMBER(name, type, added, joined)                                                   \
+    typedef type number_##name;                                                                    \
+    static inline number_##name add_##name(number_##name a, number_##name x)                       \
+    {                                                                                              \
+        return added;                                                                              \
+    }                                                                                              \
+    static inline number_##name join_##name(number_##name a, number_##name x)                      \
+    {                                                                                              \
+        return joined;                                                                             \
+    }
+
+#define DEFINE_FOLD(name, none)                                                                    \
     static void start_##name(void *sums, int64_t count)                                            \
     {                                                                                              \
-        type *to = sums;                                                                           \
+        number_##name *to = sums;                                                                  \
         for (int64_t i = 0; i < count; i++)                                                        \
             to[i] = none;                                                                          \
     }                                                                                              \
-    static type row_##name(const type *x, int64_t count)                                           \
+    static number_##name row_##name(const number_##name *x, int64_t count)                         \
     {                                                                                              \
-        type lane[LANES];                                                                          \
+        number_##name lane[LANES];                                                                 \
         int64_t i = 0;                                                                             \
         start_##name(lane, LANES);                                                                 \
         for (; i + LANES <= count; i += LANES)                                                     \
             for (int k = 0; k < LANES; k++)                                                        \
-                lane[k] = add(lane[k], x[i + k]);                                                  \
+                lane[k] = add_##name(lane[k], x[i + k]);                                           \
         for (int k = 0; i < count; i++, k++)                                                       \
-            lane[k] = add(lane[k], x[i]);                                                          \
+            lane[k] = add_##name(lane[k], x[i]);                                                   \
         for (int k = 1; k < LANES; k++)                                                            \
             lane[0] = join_##name(lane[0], lane[k]);                                               \
         return lane[0];                                                                            \
     }                                                                                              \
     static void rows_##name(const numbers *n, void *sums)                                          \
     {                                                                                              \
-        const type *x = n->at;                                                                     \
-        type *to = sums;                                                                           \
-        for (int64_t i = 0; i < n->rows; i++, x += n->pitch)                                       \
-            if (n->columns < SHORT)                                                                \
-                for (int64_t k = 0; k < n->columns; k++)                                           \
-                    to[i] = add(to[i], x[k]);                                                      \
-            else                                                                                   \
-                to[i] = join_##name(to[i], row_##name(x, n->columns));                             \
+        const number_##name *x = n->at;                                                            \
+        number_##name *to = sums;                                                                  \
+        for (int64_t i = 0; i < n->rows; i++, x += n->pitch) {                                     \
+            number_##name sum = to[i];                                                             \
+            for (int64_t k = 0; k < n->columns && n->columns < SHORT; k++)                         \
+                sum = add_##name(sum, x[k]);                                                       \
+            to[i] = n->columns < SHORT ? sum : join_##name(sum, row_##name(x, n->columns));        \
+        }                                                                                          \
     }                                                                                              \
     static void columns_##name(const numbers *n, void *sums)                                       \
     {                                                                                              \
-        const type *x = n->at;                                                                     \
-        type *restrict to = sums;                                                                  \
+        const number_##name *x = n->at;                                                            \
+        number_##name *restrict to = sums;                                                         \
         int64_t i = 0, p = n->pitch;                                                               \
         for (; i + 4 <= n->rows; i += 4, x += 4 * p)                                               \
             for (int64_t k = 0; k < n->columns; k++) {                                             \
-                const type two = add(add(to[k], x[k]), x[k + p]);                                  \
-                to[k] = add(add(two, x[k + 2 * p]), x[k + 3 * p]);                                 \
+                const number_##name one = add_##name(to[k], x[k]),                                 \
+                                    two = add_##name(one, x[k + p]);                               \
+                to[k] = add_##name(add_##name(two, x[k + 2 * p]), x[k + 3 * p]);                   \
             }                                                                                      \
         for (; i < n->rows; i++, x += p)                                                           \
             for (int64_t k = 0; k < n->columns; k++)                                               \
-                to[k] = add(to[k], x[k]);                                                          \
+                to[k] = add_##name(to[k], x[k]);                                                   \
     }                                                                                              \
     static void join_all_##name(void *sums, void *more, int64_t count)                             \
     {                                                                                              \
-        type *to = sums;                                                                           \
-        const type *x = more;                                                                      \
+        number_##name *to = sums;                                                                  \
+        const number_##name *x = more;                                                             \
         for (int64_t i = 0; i < count; i++)                                                        \
             to[i] = join_##name(to[i], x[i]);                                                      \
     }
 
-/* Numbers beside what is none, which does not count or is all that counts; in a skipping fold it
- * stands for nothing. */
-#define ADD(a, x) ((a) + (x))
-#define ADD_NUMBER(a, x) ((a) + ((x) == (x) ? (x) : 0))
-#define LESS(a, x) ((x) < (a) ? (x) : (a))
-#define MORE(a, x) ((x) > (a) ? (x) : (a))
-#define LESS_OR_NONE(a, x) ((((x) < (a)) | ((x) != (x))) ? (x) : (a))
-#define MORE_OR_NONE(a, x) ((((x) > (a)) | ((x) != (x))) ? (x) : (a))
-#define LESS_NUMBER(a, x) ((((x) < (a)) | ((a) != (a))) ? (x) : (a))
-#define MORE_NUMBER(a, x) ((((x) > (a)) | ((a) != (a))) ? (x) : (a))
+#define LESS (x < a ? x : a)
+#define MORE (x > a ? x : a)
+/* What is no number stays, or, in an accumulator of numbers only, stands for nothing. */
+#define LESS_OR_NONE (((x < a) | (x != x)) ? x : a)
+#define MORE_OR_NONE (((x > a) | (x != x)) ? x : a)
+#define LESS_NUMBER (((x < a) | (a != a)) ? x : a)
+#define MORE_NUMBER (((x > a) | (a != a)) ? x : a)
 
-/* -0 and nothing is -0. Sums of integers wrap, as those without a sign may. */
-#define join_sum ADD
-#define join_sum_numbers ADD
-#define join_sum_whole ADD
-#define join_min_i8 LESS
-#define join_max_i8 MORE
-#define join_min_u8 LESS
-#define join_max_u8 MORE
-#define join_min LESS_OR_NONE
-#define join_max MORE_OR_NONE
-#define join_min_numbers LESS_NUMBER
-#define join_max_numbers MORE_NUMBER
+/* Sums of integers wrap, as those without a sign may. */
+DEFINE_NUMBER(sum, double, a + x, a + x)
+DEFINE_NUMBER(sum_numbers, double, a + (x == x ? x : 0), a + x)
+DEFINE_NUMBER(sum_whole, uint64_t, a + x, a + x)
+DEFINE_NUMBER(min_i8, int64_t, LESS, LESS)
+DEFINE_NUMBER(max_i8, int64_t, MORE, MORE)
+DEFINE_NUMBER(min_u8, uint64_t, LESS, LESS)
+DEFINE_NUMBER(max_u8, uint64_t, MORE, MORE)
+DEFINE_NUMBER(min, double, LESS_OR_NONE, LESS_OR_NONE)
+DEFINE_NUMBER(max, double, MORE_OR_NONE, MORE_OR_NONE)
+DEFINE_NUMBER(min_numbers, double, LESS_NUMBER, LESS_NUMBER)
+DEFINE_NUMBER(max_numbers, double, MORE_NUMBER, MORE_NUMBER)
 
-DEFINE_FOLD(sum, double, -0.0, ADD)
-DEFINE_FOLD(sum_numbers, double, -0.0, ADD_NUMBER)
-DEFINE_FOLD(sum_whole, uint64_t, 0, ADD)
-DEFINE_FOLD(min_i8, int64_t, INT64_MAX, LESS)
-DEFINE_FOLD(max_i8, int64_t, INT64_MIN, MORE)
-DEFINE_FOLD(min_u8, uint64_t, UINT64_MAX, LESS)
-DEFINE_FOLD(max_u8, uint64_t, 0, MORE)
-DEFINE_FOLD(min, double, (double)INFINITY, LESS_OR_NONE)
-DEFINE_FOLD(max, double, -(double)INFINITY, MORE_OR_NONE)
-DEFINE_FOLD(min_numbers, double, (double)NAN, LESS_NUMBER)
-DEFINE_FOLD(max_numbers, double, (double)NAN, MORE_NUMBER)
+/* -0 and nothing is -0. */
+DEFINE_FOLD(sum, -0.0)
+DEFINE_FOLD(sum_numbers, -0.0)
+DEFINE_FOLD(sum_whole, 0)
+DEFINE_FOLD(min_i8, INT64_MAX)
+DEFINE_FOLD(max_i8, INT64_MIN)
+DEFINE_FOLD(min_u8, UINT64_MAX)
+DEFINE_FOLD(max_u8, 0)
+DEFINE_FOLD(min, (double)INFINITY)
+DEFINE_FOLD(max, -(double)INFINITY)
+DEFINE_FOLD(min_numbers, (double)NAN)
+DEFINE_FOLD(max_numbers, (double)NAN)
 
 static void finish_numbers(const void *sums, int64_t count, void *out)
 {
@@ -144,10 +156,26 @@ static void start_moments(void *sums, int64_t count)
     memset(sums, 0, (size_t)count * sizeof(wr_moments));
 }
 
+/* So many rows are turned: each of them is a column then. */
+static void turn_rows(const double *x, int64_t pitch, int rows, int columns, wr_moments *to)
+{
+    double turned[SHORT * NARROW];
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < columns; k++)
+            turned[k * NARROW + i] = x[i * pitch + k];
+    wr_moments_add_columns(to, turned, NARROW, columns, rows);
+}
+
 static void rows_moments(const numbers *n, void *sums)
 {
     const double *x = n->at;
     wr_moments *to = sums;
+    if (n->columns <= SHORT) {
+        for (int64_t i = 0; i < n->rows; i += NARROW)
+            turn_rows(x + i * n->pitch, n->pitch, (int)wr_min(NARROW, n->rows - i), (int)n->columns,
+                      to + i);
+        return;
+    }
     for (int64_t i = 0; i < n->rows; i++)
         for (int64_t k = 0; k < n->columns; k += WR_MOMENTS_BLOCK) {
             wr_moments m =
@@ -306,7 +334,7 @@ static void fold_parts(const wr_fold *f, const wr_table *t, int64_t most, int by
 /* Moments take as many rows at a time as there can be. */
 static int64_t columns_at_once(const wr_fold *f)
 {
-    return f->bytes == sizeof(wr_moments) ? NARROW : COLUMNS;
+    return f->bytes == sizeof(wr_moments) ? WIDE : COLUMNS;
 }
 
 void wr_fold_rows(const wr_fold *f, const wr_table *t, void *sums)

@@ -16,7 +16,7 @@
 
 enum { RANKS = 3, SIDE = 40, ARRAYS = 3, MEMORY = 24 << 10, SEVERAL = 5 };
 
-enum deed { PANELS, GAXPY, TRANSPOSE, DEEDS };
+enum deed { PANELS, GAXPY, TRANSPOSE, SHARED, DEALT, DEEDS };
 
 typedef struct scene {
     enum deed deed;
@@ -40,7 +40,11 @@ static double result_at(const scene *s, int64_t row, int64_t column)
     double sum = 0;
     if (s->deed == TRANSPOSE)
         return value_at(0, column * SIDE + row);
-    for (int64_t k = 0; k < SIDE; k++)
+    if (s->deed == DEALT)
+        return value_at(0, row * SIDE + column);
+    for (int64_t k = 0; k < SIDE && s->deed == SHARED; k++)
+        sum += value_at(0, k * SIDE + row);
+    for (int64_t k = 0; k < SIDE && s->deed < TRANSPOSE; k++)
         sum += value_at(0, row * SIDE + k) * value_at(1, k * SIDE + column);
     return sum;
 }
@@ -74,6 +78,8 @@ static void disarm(weir_array *a)
 static void enter(const scene *s, wr_world *w, weir_array **x)
 {
     weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SIDE, SIDE}, .columns = 1};
+    if (s->deed == SHARED)
+        info.dimensions = 1;
     for (int i = 0; i < ARRAYS; i++) {
         char hints[300];
         snprintf(hints, sizeof hints, "%s;fault=%s", s->hints, i == s->faulty ? s->fault : "none");
@@ -88,8 +94,11 @@ static void enter(const scene *s, wr_world *w, weir_array **x)
 
 static int act(const scene *s, weir_array **x)
 {
-    const weir_work work = {.memory = s->deed == TRANSPOSE ? 2 * MEMORY : MEMORY,
+    const weir_work work = {.memory = s->deed >= TRANSPOSE ? 2 * MEMORY : MEMORY,
                             .direct = s->direct};
+    const int along[] = {s->deed == SHARED, 0};
+    if (s->deed >= SHARED)
+        return weir_array_reduce_along(x[0], x[2], &(weir_reduction){.along = along}, &work);
     if (s->deed == TRANSPOSE)
         return weir_array_transpose(x[0], x[2], NULL, &work);
     return weir_array_multiply(x[0], x[1], x[2], s->deed == GAXPY ? WEIR_GAXPY : WEIR_PANELS,
@@ -99,9 +108,10 @@ static int act(const scene *s, weir_array **x)
 static void check_result(const scene *s, weir_array *c)
 {
     double *value = malloc(sizeof(double[SIDE * SIDE]));
+    const int64_t width = s->deed == SHARED ? 1 : SIDE;
     CHECK(value && !weir_array_read(c, &(weir_selection){0}, NULL, value, NULL));
-    for (int64_t i = 0; i < SIDE * SIDE; i++)
-        CHECK(value[i] == result_at(s, i / SIDE, i % SIDE));
+    for (int64_t i = 0; i < SIDE * width; i++)
+        CHECK(value[i] == result_at(s, i / width, i % width));
     free(value);
 }
 
@@ -158,7 +168,7 @@ static void check_one(void *user, const int *choice)
              choice[5] ? 900 : 9000, choice[3] ? "p2p" : "auto", choice[4] ? "all" : "none",
              choice[5] ? "pool" : "posix");
     for (int kind = 0; kind < 2; kind++)
-        for (s->faulty = 0; s->faulty < ARRAYS; s->faulty++)
+        for (s->faulty = 0; s->faulty < ARRAYS; s->faulty += s->deed < TRANSPOSE ? 1 : 2)
             for (int64_t k = 1, missed = 0; missed < 2 && k < 400; k += 1 + k / SEVERAL) {
                 snprintf(s->fault, sizeof s->fault, "%s:%lld", faults[kind], (long long)k);
                 missed = run_scene(s) ? 0 : missed + 1;

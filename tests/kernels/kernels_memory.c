@@ -16,8 +16,22 @@
 
 enum { SIDE = 256, THICKNESS = 8, LARGE = 8 << 10, ARRAYS = 3, NOTED = 64 };
 
-/* Of thin factors two blocks of the product fit. */
-enum deed { PANELS, THIN, GAXPY, TRANSPOSE, COPY, MEDIAN, SELECT, RELAX, FILL, DEEDS };
+/* Of thin factors two blocks of the product fit. MANY results do not. */
+enum deed {
+    PANELS,
+    THIN,
+    GAXPY,
+    TRANSPOSE,
+    COPY,
+    MEDIAN,
+    SELECT,
+    RELAX,
+    FILL,
+    DOWN,
+    ACROSS,
+    MANY,
+    DEEDS
+};
 
 typedef struct scene {
     enum deed deed;
@@ -96,6 +110,8 @@ static weir_array *make(const scene *s, wr_world *w, int which)
     weir_array *a;
     if (s->deed == THIN && which < 2)
         n.info.shape[!which] = THICKNESS;
+    if (which == 2 && (s->deed == DOWN || s->deed == ACROSS))
+        n.info.shape[s->deed == ACROSS] = 1;
     naive_settle(&n);
     CHECK(!wr_array_create(w, s->path[which], &n.info, NULL, "", &a));
     CHECK(!weir_array_close(a));
@@ -110,7 +126,7 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
 {
     weir_relaxation relaxation = {.iterations = 1};
     const double value = 1;
-    const int same[] = {0, 1};
+    const int same[] = {0, 1}, down[] = {1, 0}, across[] = {0, 1}, none[] = {0, 0};
     int last;
     switch (s->deed) {
     case PANELS:
@@ -128,8 +144,15 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
         return weir_array_median(x[0], x[2], 35, work);
     case RELAX:
         return weir_array_relax(x[0], x + 1, &relaxation, work, &last);
-    default:
+    case FILL:
         return weir_array_fill(x[2], &value, work);
+    default:
+        return weir_array_reduce_along(x[0], x[2],
+                                       &(weir_reduction){.kind = WEIR_MEAN,
+                                                         .along = s->deed == DOWN     ? down
+                                                                  : s->deed == ACROSS ? across
+                                                                                      : none},
+                                       work);
     }
 }
 
@@ -173,7 +196,9 @@ int main(void)
             for (int kind = 0; kind < 4; kind++) {
                 s.swapped[1] = s.swapped[2] = kind & 1;
                 s.type[0] = kind & 2 ? WEIR_F4 : WEIR_F8;
-                if (s.type[0] == WEIR_F4 && s.deed != TRANSPOSE && s.deed != COPY)
+                const bool converts = s.deed == TRANSPOSE || s.deed == COPY || s.deed >= DOWN;
+                if ((s.type[0] == WEIR_F4 && !converts) ||
+                    (s.deed >= DOWN && (s.memory < 1 << 20 || kind == 1 || kind == 2)))
                     continue;
                 check_within(60);
                 CHECK(!wr_local_run(1, &tunables, rank_body, &s));

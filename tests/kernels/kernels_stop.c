@@ -25,7 +25,7 @@ enum {
 };
 
 /* Those before REDUCE have outputs besides inputs, those before FILL inputs. */
-enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, REDUCE, FILL, DEEDS };
+enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, ALONG, REDUCE, FILL, DEEDS };
 
 static const char faulty[] = "map=0;access=list;fault=eio:1";
 
@@ -42,11 +42,21 @@ typedef struct scene {
 
 static const bool is_output[DEEDS][ARRAYS] = {
     [PANELS] = {0, 0, 1}, [GAXPY] = {0, 0, 1}, [TRANSPOSE] = {0, 0, 1}, [MEDIAN] = {0, 0, 1},
-    [RELAX] = {0, 1, 1},  [REDUCE] = {0},      [FILL] = {0, 0, 1}};
+    [RELAX] = {0, 1, 1},  [ALONG] = {0, 0, 1}, [REDUCE] = {0},          [FILL] = {0, 0, 1}};
+
+/* Reductions have results along one dimension. */
+static weir_array_info info_of(const scene *s, int which, int64_t side)
+{
+    return (weir_array_info){.type = WEIR_F8,
+                             .dimensions = s->deed == ALONG && which == 2 ? 1 : 2,
+                             .shape = {side, side}};
+}
 
 static int act(const scene *s, weir_array *const *x, const weir_work *work)
 {
     weir_relaxation relaxation = {.iterations = 2};
+    const int along[] = {1, 0};
+    const weir_reduction reduction = {.along = along};
     weir_statistics statistics;
     const double value = 1;
     int last;
@@ -61,6 +71,8 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
         return weir_array_median(x[0], x[2], 3, work);
     case RELAX:
         return weir_array_relax(x[0], x + 1, &relaxation, work, &last);
+    case ALONG:
+        return weir_array_reduce_along(x[0], x[2], &reduction, work);
     case REDUCE:
         return weir_array_reduce(x[0], &statistics, work);
     default:
@@ -70,7 +82,7 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
 
 static weir_array *make(const scene *s, wr_world *w, int which)
 {
-    static const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {SIDE, SIDE}};
+    const weir_array_info info = info_of(s, which, SIDE);
     weir_array *a;
     CHECK(!wr_array_create(w, s->path[which], &info, NULL, "", &a));
     CHECK(!weir_array_close(a));
@@ -122,7 +134,7 @@ static void close_new(weir_array *a, bool named)
 
 static weir_array *create(const scene *s, wr_world *w, int which, int64_t side, const char *hints)
 {
-    const weir_array_info info = {.type = WEIR_F8, .dimensions = 2, .shape = {side, side}};
+    const weir_array_info info = info_of(s, which, side);
     weir_array *a;
     CHECK(!wr_array_create(w, s->path[which], &info, NULL, hints, &a));
     return a;
