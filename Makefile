@@ -1,6 +1,7 @@
 # make [MPI=openmpi|mpich]   build into build/$(MPI)
 # make setup [GOAL ...]      install the packages that these goals need; nothing else installs any
 # make demo                  see it work
+# make python, fortran       the same as make, which builds them where it can; with setup it can
 # make test, test-long       tests; all combinations and numbers of ranks instead of a sample
 # make lint                  style, warnings, rooms, symbols, budget of the tests, packages
 # make bench                 figures; QUICK=1, SUITE=name
@@ -25,10 +26,12 @@ ifeq ($(filter openmpi mpich,$(MPI)),)
 $(error MPI is "$(MPI)"; it must be openmpi or mpich)
 endif
 
-.PHONY: all packages setup demo test test-long sanitized lint bench docs abi install clean help
+.PHONY: all packages setup demo python fortran test test-long sanitized lint bench docs abi install clean help
 all: packages
 	@$(call configure,$(MPI))
 	@cmake --build $(BUILD)
+
+python fortran: all
 
 define configure
 mkdir -p build && \
@@ -37,8 +40,9 @@ endef
 
 # Groups of packages.txt: what all goals of this run need together.
 PACKAGES := library $(MPI)
+PACKAGES += $(filter python fortran,$(MAKECMDGOALS))
 ifneq ($(filter test test-long sanitized bench lint,$(MAKECMDGOALS)),)
-PACKAGES += openmpi mpich test
+PACKAGES += openmpi mpich python fortran test
 endif
 ifneq ($(filter lint abi,$(MAKECMDGOALS)),)
 PACKAGES += lint
