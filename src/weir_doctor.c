@@ -38,7 +38,7 @@ static void say_mpi(report *r)
     const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
                           MPI_THREAD_MULTIPLE};
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, level = wr_mpi_level();
+    int length, level = wr_mpi_alive() ? wr_mpi_level() : -1;
     PMPI_Get_library_version(library, &length);
     say(r, "MPI        %.*s\n", (int)strcspn(library, "\n,"), library);
     for (int i = 0; i < 4; i++)
@@ -189,18 +189,15 @@ static int check_folder(const char *folder)
     return 0;
 }
 
-int weir_doctor(MPI_Comm comm, const char *folder, char *text, size_t size)
+static int examine(wr_world *w, const char *folder, char *text, size_t size)
 {
-    wr_world *w;
     double barrier = 0;
     char lines[REPORT] = "";
     report r = {.text = lines};
-    int code = wr_world_get(comm, &w);
-    if (!code)
-        code = time_barrier(w, &barrier);
+    wr_transport *t = w->transport;
+    int code = time_barrier(w, &barrier);
     if (code)
         return code;
-    wr_transport *t = w->transport;
     if (t->rank == 0) {
         say(&r, "weir       %s\n", weir_version());
         say_mpi(&r);
@@ -214,5 +211,16 @@ int weir_doctor(MPI_Comm comm, const char *folder, char *text, size_t size)
         code = wr_broadcast(t, 0, lines, sizeof lines);
     if (!code && size)
         snprintf(text, size, "%s", lines);
+    return code;
+}
+
+int weir_doctor(MPI_Comm comm, const char *folder, char *text, size_t size)
+{
+    wr_world *w;
+    int code = wr_world_get(comm, &w);
+    if (code)
+        return code;
+    code = examine(w, folder, text, size);
+    wr_world_let(comm, w);
     return code;
 }

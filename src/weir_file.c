@@ -7,5 +7,9 @@ int weir_file_open(MPI_Comm comm, const char *path, int mode, const char *hints,
 {
     wr_world *world;
     int code = wr_world_get(comm, &world);
-    return code ? code : wr_file_open(world, path, mode, hints, out);
+    if (code)
+        return code;
+    code = wr_file_open(world, path, mode, hints, out);
+    wr_world_let(comm, world);
+    return code;
 }

@@ -182,32 +182,48 @@ static int keep(MPI_Comm comm, wr_world *world)
 
 /* --- without MPI --- */
 
+/* What worlds without MPI share. Each thing that is opened has its own, so that threads need not
+ * know of each other. */
 static pthread_mutex_t alone_lock = PTHREAD_MUTEX_INITIALIZER;
-static wr_world *alone; /* until the process ends */
+static wr_process alone;
+static bool alone_opened;
 
-/* What a child process has of its parent's world has no threads, and perhaps a lock that nobody
- * gives back: it gets another. */
+/* What a child process has of its parent's has no threads, and perhaps a lock that nobody gives
+ * back: it gets another. */
 static void forget_alone(void)
 {
     pthread_mutex_init(&alone_lock, NULL);
-    alone = NULL;
+    alone_opened = false;
+}
+
+static int open_alone(const wr_tunables *tunables)
+{
+    static bool watched;
+    int code = 0;
+    pthread_mutex_lock(&alone_lock);
+    if (!watched && pthread_atfork(NULL, NULL, forget_alone))
+        code = WEIR_ENOMEM;
+    watched = watched || !code;
+    if (!code && !alone_opened)
+        wr_process_open(&alone, tunables);
+    alone_opened = alone_opened || !code;
+    pthread_mutex_unlock(&alone_lock);
+    return code;
 }
 
 static int new_alone(wr_world **out)
 {
-    static bool watched;
     wr_tunables tunables;
     wr_transport *transport;
     wr_tunables_init(&tunables);
     int code = wr_tunables_set_environment(&tunables);
-    if (!code && !watched && pthread_atfork(NULL, NULL, forget_alone))
-        code = WEIR_ENOMEM;
-    watched = watched || !code;
+    if (!code)
+        code = open_alone(&tunables);
     if (!code)
         code = wr_local_open(&transport);
     if (code)
         return code;
-    code = wr_world_open(transport, &tunables, out);
+    code = wr_world_open_in(&alone, transport, &tunables, out);
     if (code)
         wr_transport_close(transport);
     else
@@ -215,21 +231,16 @@ static int new_alone(wr_world **out)
     return code;
 }
 
-static int get_alone(wr_world **out)
+void wr_world_let(MPI_Comm comm, wr_world *world)
 {
-    int code = 0;
-    pthread_mutex_lock(&alone_lock);
-    if (!alone)
-        code = new_alone(&alone);
-    *out = alone;
-    pthread_mutex_unlock(&alone_lock);
-    return code;
+    if (comm == MPI_COMM_NULL)
+        wr_world_leave(world);
 }
 
 int wr_world_get(MPI_Comm comm, wr_world **out)
 {
     if (comm == MPI_COMM_NULL)
-        return get_alone(out);
+        return new_alone(out);
     if (!wr_mpi_alive())
         return wr_fail(WEIR_ETRANSPORT, "MPI is not running");
     int code = wr_mpi_prepare(), found = 0;

@@ -3,8 +3,8 @@
  * Every function says who calls it: [collective] all ranks of the communicator, in the same order;
  * [local] any rank for itself, without communication. Pointers may be NULL only where it says so.
  *
- * A communicator may be MPI_COMM_NULL: this process alone, for which MPI need not run. What was
- * opened so, a child process opens anew, on its own.
+ * A communicator may be MPI_COMM_NULL: this process alone, for which MPI need not run, and any
+ * number of threads. What was opened so, a child process opens anew, on its own.
  *
  * What threads may do with a handle is said at its type. Without a handle any thread may make
  * [local] calls, and one thread at a time those on a communicator. That several threads are in the
