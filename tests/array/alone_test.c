@@ -1,5 +1,5 @@
-/* A process alone, without MPI: several threads, a child process; and what other languages stand on:
- * waiting for a while, refusing together, a loop that is finished while its buffers stay. */
+/* A process alone, without MPI: several threads, a child process; and what other languages stand
+ * on: waiting for a while, refusing together, a loop that is finished while its buffers stay. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,9 @@ LAWS = [
     (CALL % "v?f?printf|puts|putchar|perror", CLI + r"|src/front/eaf/eaf\.c$",
      "the library never prints"),
     (CALL % "v?dprintf", CLI + r"|src/base/log\.c$", "only the log sink prints"),
-    (CALL % "exit|_exit|_Exit|quick_exit|abort|P?MPI_Abort", CLI, "the library never exits"),
+    # an interpreter that ends by an exception ends the ranks that would wait for it
+    (CALL % "exit|_exit|_Exit|quick_exit|abort|P?MPI_Abort", CLI + r"|src/front/python/python_module",
+     "the library never exits"),
     (CALL % "u?sleep|(?:clock_)?nanosleep|sched_yield|thrd_sleep|thrd_yield",
      r"src/base/wait\.c$", "only the wait primitive sleeps or yields"),
 ]
@@ -130,7 +132,8 @@ def check_names(rooms):
                 continue
             if path.is_dir():
                 room = path.relative_to(top).as_posix()
-                if top == "src" and not any((r + "/").startswith(room + "/") for r in rooms):
+                if top == "src" and any(path.rglob("*.[ch]")) and not any(
+                        (r + "/").startswith(room + "/") for r in rooms):
                     find(where, 1, f"folder is not a room of {TABLE}")
             elif path.name != "CMakeLists.txt" and seen.setdefault(path.name, where) != where:
                 find(where, 1, f"has the same name as {seen[path.name]}")

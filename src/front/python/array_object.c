@@ -1,4 +1,5 @@
-/* Arrays: what holds a weir_array. The class that users see is made from this one in the package. */
+/* Arrays: what holds a weir_array. The class that users see is made from this one, in the package.
+ */
 #include <string.h>
 #include <unistd.h>
 

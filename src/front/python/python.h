@@ -1,6 +1,6 @@
 /* What the files of the Python module share. They use Python's limited interface, so that one
- * binary serves all versions from 3.8 on, and NumPy only by what its arrays tell of themselves. What
- * is easier said in Python is in the package beside them. */
+ * binary serves all versions from 3.8 on, and NumPy only by what its arrays tell of themselves.
+ * What is easier said in Python is in the package beside them. */
 #ifndef PY_PYTHON_H
 #define PY_PYTHON_H
 
@@ -61,9 +61,9 @@ typedef struct py_key {
     py_memory list[WEIR_MAX_DIMENSIONS];
 } py_key;
 
-/* 1; 0 if the package must make it simpler first; -1 with an exception. Integers, slices and ... are
- * simple; with `lists`, which only the package says, also arrays of int64, each of which is for its
- * own dimension, and not joined with the others as NumPy has it. */
+/* 1; 0 if the package must make it simpler first; -1 with an exception. Integers, slices and ...
+ * are simple; with `lists`, which only the package says, also arrays of int64, each of which is for
+ * its own dimension, and not joined with the others as NumPy has it. */
 int py_key_parse(PyObject *key, int dimensions, const int64_t *shape, bool lists, py_key *out);
 void py_key_release(py_key *key);
 int64_t py_key_elements(const py_key *key);
@@ -110,8 +110,8 @@ void py_arrays_at_exit(void);
 
 enum py_access { PY_WRITE = 1, PY_TOGETHER = 2, PY_REQUEST = 4 };
 
-/* What is selected between the array and `memory` (NULL: new), as `how` says. Returns what was read,
- * None, or a request. */
+/* What is selected between the array and `memory` (NULL: new), as `how` says. Returns what was
+ * read, None, or a request. */
 typedef struct py_task {
     py_array *array;
     PyObject *key, *memory, *dtype; /* NULL: none */
@@ -131,8 +131,9 @@ void py_access_refuse(py_array *a, int how);
 typedef struct py_request {
     PyObject_HEAD weir_request *request; /* NULL: over */
     PyObject *array, *memory, *result;
-    PyObject *error; /* once it has failed */
-    bool together, busy;
+    PyObject *error;         /* once it has failed */
+    PyThread_type_lock lock; /* of the one thread that waits at a time */
+    bool together;
 } py_request;
 
 int py_request_add(PyObject *module);

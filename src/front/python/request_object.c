@@ -58,7 +58,13 @@ py_request *py_request_new(py_array *array, PyObject *memory, PyObject *result, 
     r->result = result;
     r->error = NULL;
     r->together = together;
-    r->busy = false;
+    r->lock = PyThread_allocate_lock();
+    if (!r->lock) {
+        r->memory = r->result = NULL; /* the caller's still */
+        Py_DECREF(r);
+        PyErr_NoMemory();
+        return NULL;
+    }
     return r;
 }
 
@@ -85,6 +91,23 @@ static int result_of(py_request *r)
     return -1;
 }
 
+/* A look of at most so many seconds, unless another thread has it; whether it is over. */
+static bool look(py_request *r, double seconds)
+{
+    int over = 0, code = 0;
+    PyLockStatus got;
+    Py_BEGIN_ALLOW_THREADS got =
+        PyThread_acquire_lock_timed(r->lock, (PY_TIMEOUT_T)(1e6 * seconds), 0);
+    if (got == PY_LOCK_ACQUIRED && r->request)
+        code = weir_request_wait_for(&r->request, seconds, &over, NULL);
+    Py_END_ALLOW_THREADS if (got != PY_LOCK_ACQUIRED) return false;
+    if (code)
+        finish(r);
+    over = !r->request;
+    PyThread_release_lock(r->lock);
+    return over;
+}
+
 int py_request_wait(py_request *r, double seconds)
 {
     const double slice = 0.05; /* between looks at signals */
@@ -92,21 +115,9 @@ int py_request_wait(py_request *r, double seconds)
         PyErr_SetString(PyExc_ValueError, "a request of the parent process");
         return -1;
     }
-    while (r->request || r->busy) {
-        double now = seconds < 0 || seconds > slice ? slice : seconds;
-        int over = 0, code = 0;
-        if (!r->busy) {
-            r->busy = true;
-            Py_BEGIN_ALLOW_THREADS code = weir_request_wait_for(&r->request, now, &over, NULL);
-            Py_END_ALLOW_THREADS r->busy = false;
-            if (code)
-                finish(r);
-        } else {
-            now = 0.001;
-            Py_BEGIN_ALLOW_THREADS usleep(1000);
-            Py_END_ALLOW_THREADS
-        }
-        if (over)
+    for (;;) {
+        const double now = seconds < 0 || seconds > slice ? slice : seconds;
+        if (look(r, now))
             break;
         if (PyErr_CheckSignals())
             return -1;
@@ -147,6 +158,8 @@ static void dealloc(PyObject *self)
     Py_XDECREF(r->result);
     Py_XDECREF(r->error);
     Py_XDECREF(r->array);
+    if (r->lock)
+        PyThread_free_lock(r->lock);
     PyObject_Free(self);
     Py_DECREF(t);
 }
