@@ -17,6 +17,8 @@ program fortran_ends
   select case (what)
   case ('together') ! all ranks have this error
     call weir_open(MPI_COMM_WORLD, trim(folder)//'/missing.npy', a)
+  case ('some') ! all ranks of another communicator, whose ranks are other numbers, in a request
+    call some()
   case ('one') ! and only one has this: the others wait for it
     call weir_open(MPI_COMM_WORLD, trim(folder)//'/f4.npy', a)
     if (me == 0) call weir_read(a, what)
@@ -84,6 +86,20 @@ contains
   subroutine open(name)
     character(*), intent(in) :: name
     call weir_open(MPI_COMM_WORLD, trim(folder)//'/'//name//'.npy', a)
+  end subroutine
+
+  subroutine some()
+    type(MPI_Comm) :: comm
+    type(weir_request) :: request
+    integer, asynchronous :: u(2, 3, 4)
+    call MPI_Comm_split(MPI_COMM_WORLD, 0, -me, comm)
+    call weir_open(comm, trim(folder)//'/i4.npy', a)
+    if (me == 2) then
+      call weir_iread_all(a, u, request, lo=[1, 1, 2])
+    else
+      call weir_iread_all(a, u, request)
+    end if
+    call weir_wait(request)
   end subroutine
 
   ! A new array, one that is being read, a request and a loop, none of which is brought to an end.

@@ -1,6 +1,6 @@
-! Random sections of arrays of 1 to 7 dimensions and of all kinds, between files and slices of memory,
-! by all forms of access, compared with loops over plain lists of numbers. Once for each binding:
-! MPI_MODULE is mpi or mpi_f08. usage: fortran_model FOLDER [SEED]
+! Random sections of arrays of 1 to 7 dimensions and of all kinds, between files and slices of
+! memory, by all forms of access, compared with loops over plain lists of numbers. Once for each
+! binding: MPI_MODULE is mpi or mpi_f08. usage: fortran_model FOLDER [SEED]
 module state
   use iso_c_binding
   use iso_fortran_env
@@ -130,8 +130,8 @@ end module
 program fortran_model
   use kinds
   implicit none
-  integer, parameter :: types(10) = [weir_i1, weir_i2, weir_i4, weir_i8, weir_f4, weir_f8, weir_c8, &
-    weir_c16, weir_bool, weir_bool], largest(7) = [40, 12, 7, 5, 4, 3, 3]
+  integer, parameter :: types(10) = [weir_i1, weir_i2, weir_i4, weir_i8, weir_f4, weir_f8, &
+    weir_c8, weir_c16, weir_bool, weir_bool], largest(7) = [40, 12, 7, 5, 4, 3, 3]
   character(400) :: folder, word
   integer :: kind, d
   call MPI_Init(ierror)

@@ -51,7 +51,8 @@ def arrays(folder):
 
 def errors(folder):
     """The line is there once, after what was printed, and nobody hangs."""
-    for what, line in ("together", "missing.npy"), ("one", "the argument is no integer, real"):
+    for what, line in (("together", "missing.npy"), ("some", "index 5 in dimension 3"),
+                       ("one", "the argument is no integer, real")):
         ended = run(what, folder, 3)
         lines = [text for text in ended.stderr.splitlines() if text.startswith("weir: ")]
         check(ended.returncode != 0 and "after" not in ended.stdout, what, ended)

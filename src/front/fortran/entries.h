@@ -5,8 +5,9 @@
 
 #include "front/fortran/glue.h"
 
-/* By the module: ends the program with the latest error; MPI_COMM_NULL as Fortran has it. */
-__attribute__((noreturn)) void weir_fortran_stop(int everywhere, int culprit);
+/* By the module: ends the program with the latest error, which another rank may be about to say;
+ * MPI_COMM_NULL as Fortran has it. */
+__attribute__((noreturn)) void weir_fortran_stop(int elsewhere);
 MPI_Fint weir_fortran_comm_null(void);
 
 /* --- fortran_arrays.c --- */

@@ -58,7 +58,7 @@ void weir_fortran_read(const wr_fortran_array *array, const CFI_cdesc_t *u, cons
                        int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 0, 0, NULL};
-    wr_fortran_end(run(&m), ierr, 0);
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 
 void weir_fortran_write(const wr_fortran_array *array, const CFI_cdesc_t *u, const CFI_cdesc_t *lo,
@@ -66,7 +66,7 @@ void weir_fortran_write(const wr_fortran_array *array, const CFI_cdesc_t *u, con
                         int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 1, 0, NULL};
-    wr_fortran_end(run(&m), ierr, 0);
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 
 void weir_fortran_read_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -74,7 +74,7 @@ void weir_fortran_read_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
                            const int *convert, int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 0, 1, NULL};
-    wr_fortran_end(run(&m), ierr, 1);
+    wr_fortran_end(run(&m), ierr, &array->comm);
 }
 
 void weir_fortran_write_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -82,7 +82,7 @@ void weir_fortran_write_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
                             const int *convert, int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 1, 1, NULL};
-    wr_fortran_end(run(&m), ierr, 1);
+    wr_fortran_end(run(&m), ierr, &array->comm);
 }
 
 void weir_fortran_iread(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -90,8 +90,8 @@ void weir_fortran_iread(const wr_fortran_array *array, const CFI_cdesc_t *u,
                         const CFI_cdesc_t *step, const int *convert, int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 0, 0, &request->handle};
-    request->handle = NULL;
-    wr_fortran_end(run(&m), ierr, 0);
+    *request = (wr_fortran_request){NULL, 0, array->comm};
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 
 void weir_fortran_iwrite(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -99,8 +99,8 @@ void weir_fortran_iwrite(const wr_fortran_array *array, const CFI_cdesc_t *u,
                          const CFI_cdesc_t *step, const int *convert, int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 1, 0, &request->handle};
-    request->handle = NULL;
-    wr_fortran_end(run(&m), ierr, 0);
+    *request = (wr_fortran_request){NULL, 0, array->comm};
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 
 void weir_fortran_iread_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -109,8 +109,8 @@ void weir_fortran_iread_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
                             int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 0, 1, &request->handle};
-    request->handle = NULL;
-    wr_fortran_end(run(&m), ierr, 0);
+    *request = (wr_fortran_request){NULL, 1, array->comm};
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 
 void weir_fortran_iwrite_all(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -119,40 +119,50 @@ void weir_fortran_iwrite_all(const wr_fortran_array *array, const CFI_cdesc_t *u
                              int *ierr)
 {
     const move m = {array, u, {lo, hi, step}, convert, 1, 1, &request->handle};
-    request->handle = NULL;
-    wr_fortran_end(run(&m), ierr, 0);
+    *request = (wr_fortran_request){NULL, 1, array->comm};
+    wr_fortran_end(run(&m), ierr, NULL);
 }
 /* NOLINTEND(readability-function-size) */
 
+/* Whose ranks have the errors of a request; NULL: nobody else. */
+static const MPI_Fint *comm_of(const wr_fortran_request *request)
+{
+    return request->together ? &request->comm : NULL;
+}
+
 void weir_fortran_wait(wr_fortran_request *request, int *ierr)
 {
-    wr_fortran_end(weir_request_wait(&request->handle, NULL), ierr, 1);
+    wr_fortran_end(weir_request_wait(&request->handle, NULL), ierr, comm_of(request));
 }
 
 void weir_fortran_wait_for(wr_fortran_request *request, const double *seconds, int *over, int *ierr)
 {
     *over = 1;
-    wr_fortran_end(weir_request_wait_for(&request->handle, *seconds, over, NULL), ierr, 1);
+    wr_fortran_end(weir_request_wait_for(&request->handle, *seconds, over, NULL), ierr,
+                   comm_of(request));
 }
 
 void weir_fortran_test(wr_fortran_request *request, int *over, int *ierr)
 {
     *over = 1;
-    wr_fortran_end(weir_request_test(&request->handle, over, NULL), ierr, 1);
+    wr_fortran_end(weir_request_test(&request->handle, over, NULL), ierr, comm_of(request));
 }
 
 void weir_fortran_wait_all(const CFI_cdesc_t *requests, int *ierr)
 {
     weir_error first = {0};
+    wr_fortran_request culprit = {0};
     char *at = requests->base_addr;
     for (CFI_index_t i = 0; i < requests->dim[0].extent; i++, at += requests->dim[0].sm) {
         wr_fortran_request request;
         memcpy(&request, at, sizeof request);
-        if (weir_request_wait(&request.handle, NULL) && !first.code)
+        if (weir_request_wait(&request.handle, NULL) && !first.code) {
             first = *weir_error_last();
+            culprit = request;
+        }
         memcpy(at, &request, sizeof request);
     }
-    wr_fortran_end(first.code ? weir_error_raise(&first) : 0, ierr, 1);
+    wr_fortran_end(first.code ? weir_error_raise(&first) : 0, ierr, comm_of(&culprit));
 }
 
 /* --- distributed --- */
@@ -216,7 +226,7 @@ void weir_fortran_read_distributed(const wr_fortran_array *array, const CFI_cdes
                                    const int *convert, int *ierr)
 {
     const move m = {array, u, {NULL, NULL, NULL}, convert, 0, 1, NULL};
-    wr_fortran_end(distribute(&m, grid, block), ierr, 1);
+    wr_fortran_end(distribute(&m, grid, block), ierr, &array->comm);
 }
 
 void weir_fortran_write_distributed(const wr_fortran_array *array, const CFI_cdesc_t *u,
@@ -224,7 +234,7 @@ void weir_fortran_write_distributed(const wr_fortran_array *array, const CFI_cde
                                     const int *convert, int *ierr)
 {
     const move m = {array, u, {NULL, NULL, NULL}, convert, 1, 1, NULL};
-    wr_fortran_end(distribute(&m, grid, block), ierr, 1);
+    wr_fortran_end(distribute(&m, grid, block), ierr, &array->comm);
 }
 
 void weir_fortran_part(const wr_fortran_array *array, const CFI_cdesc_t *shape,
@@ -238,5 +248,5 @@ void weir_fortran_part(const wr_fortran_array *array, const CFI_cdesc_t *shape,
     if (!code)
         code =
             wr_fortran_give(shape, "shape", weir_array_get_info(array->handle)->dimensions, part);
-    wr_fortran_end(code, ierr, 0);
+    wr_fortran_end(code, ierr, NULL);
 }

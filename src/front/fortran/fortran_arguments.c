@@ -82,7 +82,7 @@ int wr_fortran_give(const CFI_cdesc_t *to, const char *what, int count, const in
     return code;
 }
 
-int wr_fortran_arrays(const CFI_cdesc_t *from, weir_array **out, int *count)
+int wr_fortran_arrays(const CFI_cdesc_t *from, weir_array **out, int *count, MPI_Fint *comm)
 {
     *count = 0;
     if (!from)
@@ -98,6 +98,7 @@ int wr_fortran_arrays(const CFI_cdesc_t *from, weir_array **out, int *count)
         if (code)
             return code;
         out[(*count)++] = array.handle;
+        *comm = array.comm;
     }
     return 0;
 }

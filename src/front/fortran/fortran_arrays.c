@@ -47,7 +47,7 @@ void weir_fortran_open(const MPI_Fint *comm, const CFI_cdesc_t *path, wr_fortran
     const weir_error error = *weir_error_last();
     int code = weir_array_open(wr_fortran_comm(*comm), name, wrong ? 0 : mode,
                                hints && !wrong ? tuned : NULL, &array->handle);
-    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, 1);
+    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, comm);
 }
 
 /* --- creating --- */
@@ -147,7 +147,7 @@ void weir_fortran_create(const MPI_Fint *comm, const CFI_cdesc_t *path, wr_fortr
     if (wrong)
         c.info = (weir_array_info){0}; /* as in opening */
     int code = create(&c, columns, hints && !wrong, &array->handle);
-    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, 1);
+    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, comm);
 }
 
 void weir_fortran_remove(const MPI_Fint *comm, const CFI_cdesc_t *path, int *ierr)
@@ -156,7 +156,7 @@ void weir_fortran_remove(const MPI_Fint *comm, const CFI_cdesc_t *path, int *ier
     const int wrong = wr_fortran_text(path, name, sizeof name);
     const weir_error error = *weir_error_last();
     const int code = weir_array_remove(wr_fortran_comm(*comm), name);
-    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, 1);
+    wr_fortran_end(wrong ? weir_error_raise(&error) : code, ierr, comm);
 }
 
 __typeof__(weir_fortran_open) weir_fortran_open_f08 __attribute__((alias("weir_fortran_open")));
@@ -173,7 +173,7 @@ void weir_fortran_close(wr_fortran_array *array, int *ierr)
     if (!code)
         code = weir_array_close(array->handle);
     array->handle = NULL;
-    wr_fortran_end(code, ierr, 1);
+    wr_fortran_end(code, ierr, &array->comm);
 }
 
 void weir_fortran_discard(wr_fortran_array *array, int *ierr)
@@ -182,13 +182,13 @@ void weir_fortran_discard(wr_fortran_array *array, int *ierr)
     if (!code)
         code = weir_array_discard(array->handle);
     array->handle = NULL;
-    wr_fortran_end(code, ierr, 1);
+    wr_fortran_end(code, ierr, &array->comm);
 }
 
 void weir_fortran_sync(const wr_fortran_array *array, int *ierr)
 {
     const int code = wr_fortran_check_open(array);
-    wr_fortran_end(code ? code : weir_array_sync(array->handle), ierr, 1);
+    wr_fortran_end(code ? code : weir_array_sync(array->handle), ierr, &array->comm);
 }
 
 /* --- asking --- */
@@ -216,7 +216,7 @@ void weir_fortran_inquire(const wr_fortran_array *array, int *rank, const CFI_cd
         if (bytes)
             *bytes = info->bytes;
     }
-    wr_fortran_end(code, ierr, 0);
+    wr_fortran_end(code, ierr, NULL);
 }
 
 int weir_fortran_type_of(const CFI_cdesc_t *u)

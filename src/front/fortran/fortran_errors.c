@@ -28,12 +28,23 @@ int wr_fortran_check_open(const wr_fortran_array *array)
     return array->handle ? 0 : wr_fortran_fail(WEIR_EINVAL, "the array is not open");
 }
 
-void wr_fortran_end(int code, int *ierr, int everywhere)
+/* Whether another rank says the latest error. */
+static int is_said_elsewhere(MPI_Comm comm)
+{
+    const int culprit = weir_error_last()->rank;
+    int over, rank;
+    MPI_Finalized(&over);
+    if (culprit < 0 || over || comm == MPI_COMM_NULL)
+        return 0;
+    return !MPI_Comm_rank(comm, &rank) && rank != culprit;
+}
+
+void wr_fortran_end(int code, int *ierr, const MPI_Fint *comm)
 {
     if (ierr)
         *ierr = code;
     else if (code)
-        weir_fortran_stop(everywhere, weir_error_last()->rank);
+        weir_fortran_stop(comm && is_said_elsewhere(wr_fortran_comm(*comm)));
 }
 
 int weir_fortran_error_text(char *text, int size)

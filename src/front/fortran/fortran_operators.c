@@ -23,13 +23,13 @@ static int begin(const wr_fortran_work *given, const wr_fortran_array *const *ar
 }
 
 /* Fortran's texts end in blanks. */
-static void end(int code, weir_estimate *estimate, int *ierr)
+static void end(int code, const wr_fortran_array *array, weir_estimate *estimate, int *ierr)
 {
     if (estimate && !code) {
         const size_t length = strnlen(estimate->how, sizeof estimate->how);
         memset(estimate->how + length, ' ', sizeof estimate->how - length);
     }
-    wr_fortran_end(code, ierr, 1);
+    wr_fortran_end(code, ierr, &array->comm);
 }
 
 /* One dimension or a list of them, as flags by dimension. */
@@ -73,7 +73,7 @@ void weir_fortran_transpose(const wr_fortran_array *from, const wr_fortran_array
     }
     if (!code)
         code = weir_array_transpose(from->handle, to->handle, axes ? from_zero : NULL, &work);
-    end(code, estimate, ierr);
+    end(code, from, estimate, ierr);
 }
 
 void weir_fortran_copy(const wr_fortran_array *from, const wr_fortran_array *to,
@@ -84,7 +84,7 @@ void weir_fortran_copy(const wr_fortran_array *from, const wr_fortran_array *to,
     int code = begin(&given, (const wr_fortran_array *[]){from, to, NULL}, &work);
     if (!code)
         code = weir_array_copy(from->handle, to->handle, work.memory);
-    end(code, NULL, ierr);
+    end(code, from, NULL, ierr);
 }
 
 void weir_fortran_multiply(const wr_fortran_array *a, const wr_fortran_array *b,
@@ -98,7 +98,7 @@ void weir_fortran_multiply(const wr_fortran_array *a, const wr_fortran_array *b,
     if (!code)
         code = weir_array_multiply(a->handle, b->handle, c->handle, method ? *method : WEIR_PANELS,
                                    &work);
-    end(code, estimate, ierr);
+    end(code, a, estimate, ierr);
 }
 
 void weir_fortran_relax(const wr_fortran_array *from, const wr_fortran_array *to,
@@ -122,7 +122,7 @@ void weir_fortran_relax(const wr_fortran_array *from, const wr_fortran_array *to
     if (residual)
         *residual = how.residual;
     *last = latest + 1;
-    end(code, estimate, ierr);
+    end(code, from, estimate, ierr);
 }
 
 void weir_fortran_median(const wr_fortran_array *from, const wr_fortran_array *to,
@@ -134,7 +134,7 @@ void weir_fortran_median(const wr_fortran_array *from, const wr_fortran_array *t
     int code = begin(&given, (const wr_fortran_array *[]){from, to, NULL}, &work);
     if (!code)
         code = weir_array_median(from->handle, to->handle, *window, &work);
-    end(code, estimate, ierr);
+    end(code, from, estimate, ierr);
 }
 
 void weir_fortran_reduce(const wr_fortran_array *array, weir_statistics *statistics,
@@ -146,7 +146,7 @@ void weir_fortran_reduce(const wr_fortran_array *array, weir_statistics *statist
     int code = begin(&given, (const wr_fortran_array *[]){array, NULL}, &work);
     if (!code)
         code = weir_array_reduce(array->handle, statistics, &work);
-    end(code, estimate, ierr);
+    end(code, array, estimate, ierr);
 }
 
 void weir_fortran_reduce_along(const wr_fortran_array *from, const wr_fortran_array *to,
@@ -164,7 +164,7 @@ void weir_fortran_reduce_along(const wr_fortran_array *from, const wr_fortran_ar
         code = take_dimensions(dim, weir_array_get_info(from->handle)->dimensions, along);
     if (!code)
         code = weir_array_reduce_along(from->handle, to->handle, &what, &work);
-    end(code, estimate, ierr);
+    end(code, from, estimate, ierr);
 }
 
 void weir_fortran_fill(const wr_fortran_array *array, const CFI_cdesc_t *value,
@@ -179,6 +179,6 @@ void weir_fortran_fill(const wr_fortran_array *array, const CFI_cdesc_t *value,
         code = wr_fortran_element(value, weir_array_get_info(array->handle)->type, element);
     if (!code)
         code = weir_array_fill(array->handle, element, &work);
-    end(code, estimate, ierr);
+    end(code, array, estimate, ierr);
 }
 /* NOLINTEND(readability-function-size) */

@@ -45,6 +45,22 @@ static int reach(const wr_fortran_memory *memory, int dimensions, wr_fortran_sel
     return 0;
 }
 
+/* The library would say it of indices from 0 on. */
+static int check_inside(const weir_array_info *info, const wr_fortran_selection *s)
+{
+    for (int d = 0; d < info->dimensions; d++) {
+        const int64_t first = s->lo[d] + 1, last = first + (s->extent[d] - 1) * s->step[d];
+        const int64_t n = info->shape[d];
+        if (s->extent[d] && (first < 1 || first > n || last < 1 || last > n))
+            return wr_fortran_fail(WEIR_EINVAL,
+                                   "the section has index %lld in dimension %d, which "
+                                   "ends at %lld",
+                                   (long long)(first < 1 || first > n ? first : last), d + 1,
+                                   (long long)n);
+    }
+    return 0;
+}
+
 int wr_fortran_select(const wr_fortran_section *section, const weir_array_info *info,
                       const wr_fortran_memory *memory, wr_fortran_selection *out)
 {
@@ -65,7 +81,9 @@ int wr_fortran_select(const wr_fortran_section *section, const weir_array_info *
         out->lo[d]--;
         out->hi[d] -= back ? 2 : 0; /* half-open, in the direction of the step */
     }
-    return code ? code : wr_fortran_fit(memory, dimensions, out);
+    if (!code)
+        code = wr_fortran_fit(memory, dimensions, out);
+    return code || out->empty ? code : check_inside(info, out);
 }
 
 static const char *shape_text(int dimensions, const int64_t *shape, char text[120])

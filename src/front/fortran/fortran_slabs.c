@@ -7,6 +7,8 @@ struct wr_fortran_slabs {
     weir_slabs *loop;
     weir_slab slab;
     int there; /* 1: there is a slab */
+    int together;
+    MPI_Fint comm;
     int dimensions;
     int inputs, outputs;
     weir_array *input[WEIR_MAX_SLAB_ARRAYS], *output[WEIR_MAX_SLAB_ARRAYS];
@@ -21,9 +23,9 @@ static void tell(void *user, int64_t done, int64_t all)
 
 static int take(wr_fortran_slabs *s, const CFI_cdesc_t *inputs, const CFI_cdesc_t *outputs)
 {
-    int code = wr_fortran_arrays(inputs, s->input, &s->inputs);
+    int code = wr_fortran_arrays(inputs, s->input, &s->inputs, &s->comm);
     if (!code)
-        code = wr_fortran_arrays(outputs, s->output, &s->outputs);
+        code = wr_fortran_arrays(outputs, s->output, &s->outputs, &s->comm);
     if (code || s->inputs + s->outputs == 0)
         return code ? code : wr_fortran_fail(WEIR_EINVAL, "a slab loop needs an array");
     s->dimensions = weir_array_get_info(s->inputs ? *s->input : *s->output)->dimensions;
@@ -39,17 +41,18 @@ void weir_fortran_slabs_begin(wr_fortran_slabs **slabs, const CFI_cdesc_t *input
     wr_fortran_slabs *s = calloc(1, sizeof *s);
     *slabs = NULL;
     if (!s) {
-        wr_fortran_end(wr_fortran_fail(WEIR_ENOMEM, "no memory for a slab loop"), ierr, 0);
+        wr_fortran_end(wr_fortran_fail(WEIR_ENOMEM, "no memory for a slab loop"), ierr, NULL);
         return;
     }
     s->progress = progress;
+    s->together = together && *together;
     int code = take(s, inputs, outputs);
     weir_slabs_options o = {.inputs = s->inputs,
                             .outputs = s->outputs,
                             .input = s->input,
                             .output = s->output,
                             .deal = deal && *deal,
-                            .together = together && *together,
+                            .together = s->together,
                             .progress = progress ? tell : NULL,
                             .user = s};
     if (!code)
@@ -60,11 +63,12 @@ void weir_fortran_slabs_begin(wr_fortran_slabs **slabs, const CFI_cdesc_t *input
         code = wr_fortran_numbers(block, "block", s->dimensions, o.block);
     if (!code)
         code = weir_slabs_begin(&o, &s->loop);
+    const MPI_Fint comm = s->comm;
     if (code)
         free(s);
     else
         *slabs = s;
-    wr_fortran_end(code, ierr, 1);
+    wr_fortran_end(code, ierr, &comm);
 }
 
 static int check_begun(const wr_fortran_slabs *s)
@@ -80,17 +84,18 @@ _Bool weir_fortran_slabs_next(wr_fortran_slabs **slabs, int *ierr)
         code = weir_slabs_next(s->loop, &s->slab);
     if (s)
         s->there = code > 0;
-    wr_fortran_end(code < 0 ? code : 0, ierr, 0);
+    wr_fortran_end(code < 0 ? code : 0, ierr, s && s->together ? &s->comm : NULL);
     return code > 0;
 }
 
 void weir_fortran_slabs_end(wr_fortran_slabs **slabs, int *ierr)
 {
     wr_fortran_slabs *s = *slabs;
-    const int code = s ? weir_slabs_end(s->loop) : 0;
+    const int code = s ? weir_slabs_end(s->loop) : 0, together = s && s->together;
+    const MPI_Fint comm = s ? s->comm : 0;
     free(s);
     *slabs = NULL;
-    wr_fortran_end(code, ierr, 0);
+    wr_fortran_end(code, ierr, together ? &comm : NULL);
 }
 
 /* --- the slab --- */
@@ -113,7 +118,7 @@ void weir_fortran_slab_bounds(wr_fortran_slabs *const *slabs, const CFI_cdesc_t 
         code = wr_fortran_give(lo, "lo", s->dimensions, first);
     if (!code)
         code = wr_fortran_give(hi, "hi", s->dimensions, s->slab.hi);
-    wr_fortran_end(code, ierr, 0);
+    wr_fortran_end(code, ierr, NULL);
 }
 
 /* Points it at the elements [lo, hi) around the one at `base`, which is that of `at`. */
@@ -170,7 +175,7 @@ static int get(const wr_fortran_slabs *s, CFI_cdesc_t *p, const int *input, cons
 void weir_fortran_slab_f8(wr_fortran_slabs *const *slabs, CFI_cdesc_t *pointer, const int *input,
                           const int *output, int *ierr)
 {
-    wr_fortran_end(get(*slabs, pointer, input, output), ierr, 0);
+    wr_fortran_end(get(*slabs, pointer, input, output), ierr, NULL);
 }
 
 /* A pointer of each kind is a procedure of its own to Fortran, and all the same here. */

@@ -18,6 +18,8 @@ typedef struct wr_fortran_array {
 
 typedef struct wr_fortran_request {
     weir_request *handle; /* NULL: over */
+    int together;         /* 1: all ranks of comm have started it */
+    MPI_Fint comm;
 } wr_fortran_request;
 
 /* A subroutine of the caller's, with arguments by value. */
@@ -32,8 +34,9 @@ __attribute__((format(printf, 2, 3))) int wr_fortran_fail(int code, const char *
 int wr_fortran_blame(const wr_fortran_array *array, int code);
 
 /* The end of every call: the code is *ierr's, or, without ierr, one that is not 0 ends the program
- * with the error's text. `everywhere`: all ranks may have this error, and then one says it. */
-void wr_fortran_end(int code, int *ierr, int everywhere);
+ * with the error's text. If all ranks of `comm` have this error, the one where it arose says it;
+ * NULL: it is this rank's own. */
+void wr_fortran_end(int code, int *ierr, const MPI_Fint *comm);
 
 /* The communicator. Only MPI_COMM_NULL, the process alone, is there before MPI is. */
 MPI_Comm wr_fortran_comm(MPI_Fint comm);
@@ -55,8 +58,9 @@ int wr_fortran_numbers(const CFI_cdesc_t *from, const char *what, int count, int
 /* The other way: into the caller's, which has room for so many; what is more becomes 1. */
 int wr_fortran_give(const CFI_cdesc_t *to, const char *what, int count, const int64_t *numbers);
 
-/* Handles of a list of arrays, at most WEIR_MAX_SLAB_ARRAYS; absent: none. */
-int wr_fortran_arrays(const CFI_cdesc_t *from, weir_array **out, int *count);
+/* Handles of a list of arrays, at most WEIR_MAX_SLAB_ARRAYS, and the communicator of the last;
+ * absent: none. */
+int wr_fortran_arrays(const CFI_cdesc_t *from, weir_array **out, int *count, MPI_Fint *comm);
 
 /* How an argument lies in memory. */
 typedef struct wr_fortran_memory {

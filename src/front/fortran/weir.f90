@@ -9,8 +9,7 @@
 module weir
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
-  use mpi, only: MPI_Abort, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_Comm_rank, MPI_Finalized, &
-    MPI_Initialized, MPI_Wtime
+  use mpi, only: MPI_Abort, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_Finalized, MPI_Initialized
   use mpi_f08, only: MPI_Comm
   implicit none
   private
@@ -26,6 +25,7 @@ module weir
   type, bind(C), public :: weir_request
     private
     type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: together = 0, comm = 0
   end type
 
   ! A slab loop.
@@ -704,28 +704,20 @@ contains
     null_communicator = MPI_COMM_NULL
   end function
 
-  ! Ends the program with the latest error, after what it has printed. One that all ranks have is
-  ! said by the culprit alone, for which the others wait a second. They say it too if that one goes
-  ! on, since they cannot.
-  subroutine stop_program(everywhere, culprit) bind(C, name='weir_fortran_stop')
-    integer(c_int), value :: everywhere, culprit
-    integer :: rank, ierr
+  ! Ends the program with the latest error, after what it has printed. Where another rank is about to
+  ! say it and to end all, this one gives it time, but says it too if that one goes on.
+  subroutine stop_program(elsewhere) bind(C, name='weir_fortran_stop')
+    integer(c_int), value :: elsewhere
+    integer :: ierr
     logical :: begun, over
-    real(c_double) :: moment
-    call MPI_Initialized(begun, ierr)
-    call MPI_Finalized(over, ierr)
-    begun = begun .and. .not. over
-    if (begun .and. everywhere /= 0) then
-      call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
-      moment = MPI_Wtime() + merge(1, 0, rank /= max(culprit, 0))
-      do while (MPI_Wtime() < moment)
-      end do
-    end if
     flush (output_unit)
+    if (elsewhere /= 0) call sleep(5)
     write (error_unit, '(2a)') 'weir: ', weir_error_text()
     flush (error_unit)
+    call MPI_Initialized(begun, ierr)
+    call MPI_Finalized(over, ierr)
     ! other ranks may wait for this one, so it does not end alone
-    if (begun) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+    if (begun .and. .not. over) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
     stop 1, quiet=.true.
   end subroutine
 end module
