@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs into a temporary folder, then builds and runs an example the two ways a user would, and
-# programs in C++ and Fortran; the documents that the command names are there.
+# programs in C++, Fortran and Python; the documents that the command names are there.
 # usage: test_install.sh SOURCE BUILD MPI
 set -eu
 source=$1 build=$2 mpi=$3
@@ -100,6 +100,21 @@ END
         -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
     cmake --build "$work/fortran/build" >/dev/null
     "$work/fortran/build/missing" | grep -q "^[0-9.]* $mpi"
+fi
+
+# Python's package, where it was built, with the library that was installed with it.
+package=$(find "$work/prefix" -path "*weir-$mpi/python/weir/__init__.py")
+if [ -e "$build/python/weir/__init__.py" ]; then
+    python=${package%/weir/__init__.py}
+    ldd "$python/weir/_weir.abi3.so" | grep -q "libweir_$mpi.* => $work/" || {
+        ldd "$python/weir/_weir.abi3.so"; exit 1; }
+    PYTHONPATH=$python PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$work/a.npy" <<END
+import sys, numpy, weir
+numpy.save(sys.argv[1], numpy.arange(5))
+with weir.open(sys.argv[1]) as a:
+    assert a[2:].tolist() == [2, 3, 4]
+assert weir.__version__ == "$(pkg-config --modversion "weir-$mpi")"
+END
 fi
 
 # The command uses the library that was installed with it.
