@@ -201,8 +201,8 @@ EXITS = {
 
 @pytest.mark.parametrize("name", EXITS)
 def test_exit(path, name):
-    if name == "mpi4py":
-        pytest.importorskip("mpi4py")
+    if name == "mpi4py" and "openmpi" not in os.environ.get("WEIR_TEST_LAUNCHER", ""):
+        pytest.skip("mpi4py has Open MPI")
     done = run("import sys, weir; p = sys.argv[1]\n" + EXITS[name], path)
     assert done.returncode == 0 and "Fatal" not in done.stderr, done.stderr
 
@@ -299,7 +299,7 @@ def test_no_leaks(path, tmp_path):
     rounds(5)
     gc.collect()
     tracemalloc.start()
-    rounds(3)
+    rounds(10)  # until the free lists of the interpreter are full
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     rounds(25)

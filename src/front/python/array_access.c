@@ -69,34 +69,31 @@ static int use(transfer *x, PyObject *object)
     return has_shape(&x->memory, &x->key) && converts(x->memory.type, x->task->array->type);
 }
 
+/* What the caller gave, or, of a value to be written, what the package makes of it. */
+static int use_given(transfer *x)
+{
+    PyObject *given = x->task->memory;
+    Py_INCREF(given);
+    int done = use(x, given);
+    if (done || !(x->task->how & PY_WRITE))
+        return done;
+    py_memory_release(&x->memory);
+    Py_CLEAR(x->object);
+    return use(x, simpler_value(x));
+}
+
 /* 1, 0 if the package must read by a detour, -1 with an exception. */
 static int find_memory(transfer *x)
 {
-    const py_task *t = x->task;
-    const bool write = t->how & PY_WRITE;
-    int done;
-    x->ours = !t->memory;
-    if (!t->memory) {
-        done = use(x, new_memory(x));
-    } else {
-        Py_INCREF(t->memory);
-        done = use(x, t->memory);
-        if (!done && write) {
-            py_memory_release(&x->memory);
-            Py_CLEAR(x->object);
-            done = use(x, simpler_value(x));
-        }
-    }
-    if (done > 0 && !write && !x->memory.writable) {
+    const bool write = x->task->how & PY_WRITE;
+    x->ours = !x->task->memory;
+    int done = x->ours ? use(x, new_memory(x)) : use_given(x);
+    if (done > 0 && !write && !x->memory.writable)
         PyErr_SetString(PyExc_ValueError, "out is read-only");
-        return -1;
-    }
-    if (!done && (write || x->ours)) {
+    else if (!done && (write || x->ours))
         PyErr_Format(PyExc_TypeError, "elements of this type cannot be %s",
                      write ? "written" : "read");
-        return -1;
-    }
-    return done;
+    return PyErr_Occurred() ? -1 : done;
 }
 
 static void lay_out(transfer *x)

@@ -100,7 +100,7 @@ PyObject *py_plan(PyObject *module, PyObject *args)
     p.request.ranks = (int)PyTuple_Size(keys);
     if (get_shape(&p, shape, columns))
         return NULL;
-    p.patterns = calloc((size_t)p.request.ranks + 1, sizeof *p.patterns);
+    p.patterns = calloc((size_t)p.request.ranks + 1, sizeof(weir_pattern *));
     if (!p.patterns)
         return PyErr_NoMemory();
     int code = 0;

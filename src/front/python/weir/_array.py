@@ -2,6 +2,7 @@
 import json
 import os
 import sys
+import time
 import types
 
 import numpy as np
@@ -272,6 +273,7 @@ def _at_exit():
         sys.stderr.write("weir: an exception ended this rank while it had arrays open with others, "
                          "which may be waiting for it: all ranks end\n")
         sys.stderr.flush()
+        time.sleep(0.5)  # launchers may drop what they have not passed on
         _weir.abort()
     _weir.at_exit()
 

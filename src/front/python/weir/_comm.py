@@ -1,5 +1,7 @@
 """Which processes: None is this one alone, "world" all that mpirun started, or a communicator of
 mpi4py's."""
+import re
+
 from . import _weir
 
 
@@ -16,7 +18,8 @@ def address(comm):
         MPI = None
     if MPI is None or not isinstance(comm, MPI.Comm):
         raise TypeError('comm must be None, "world", or a communicator of mpi4py')
-    if MPI.Get_library_version().strip("\0\n") != _weir.mpi_version().strip("\0\n"):
-        raise RuntimeError(f"mpi4py uses another MPI ({MPI.Get_library_version().split(',')[0]}) "
-                           f"than weir ({_weir.mpi_version().split(',')[0]})")
+    theirs, ours = (text.strip("\0\n") for text in (MPI.Get_library_version(), _weir.mpi_version()))
+    if theirs != ours:
+        theirs, ours = (" ".join(re.split(r"[,\n]", text)[0].split()) for text in (theirs, ours))
+        raise RuntimeError(f"mpi4py uses another MPI ({theirs}) than weir ({ours})")
     return MPI._addressof(comm)
