@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Suite `python`: the package, one process against numpy.memmap and against the same in C, many against
-h5py's collective calls. usage: python.py mpirun... -n RANKS [--quick]"""
+"""Suite `python`: the package, one process against numpy.memmap and the same in C, many against h5py's
+collective calls. usage: python.py mpirun... -n RANKS [--quick]"""
 import importlib
 import importlib.util
 import os
