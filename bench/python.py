@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Suite `python`: the package, one process against numpy.memmap and the same in C, many against h5py's
-collective calls. usage: python.py mpirun... -n RANKS [--quick]"""
+"""Suite `python`: the package, one process against numpy.memmap and the same in C, many against
+h5py's collective calls. usage: python.py mpirun... -n RANKS [--quick]"""
 import importlib
 import importlib.util
 import os
@@ -31,7 +31,8 @@ SECTIONS = [
     ("one column", ":, 1234"),
     ("all", "..."),
 ]
-ENOUGH = 3  # seconds, after which a figure needs no more samples
+MOST = 5 if QUICK else 15  # samples of a figure, and seconds after which it needs no more
+ENOUGH = 1 if QUICK else 3
 SHORT = 0.02  # a sample repeats a step until this much time has passed
 MEMORY = 64 << 20  # of a slab loop
 
@@ -42,22 +43,25 @@ def say(name, figure, kind, goal, names, samples, unit="s"):
         peers.say("sample", name, figure, *sample)
 
 
-def seconds_of(step):
+def seconds_of(step, prepare):
+    """Of a step that needs no preparation, on average of some."""
+    if prepare:
+        prepare()
     start, times, taken = time.perf_counter(), 0, 0
-    while taken < SHORT:
+    while taken < (0 if prepare else SHORT) or not times:
         step()
         times += 1
         taken = time.perf_counter() - start
     return taken / times
 
 
-def pairs(ours, theirs, most):
-    """Samples of both, by turns; the first time of each does not count."""
+def pairs(ours, theirs, prepare=None):
+    """Samples of both, by turns, as long as there is time; the first of each does not count."""
     found, end = [], time.perf_counter() + ENOUGH
     ours()
     theirs()
-    while len(found) < most and (not found or time.perf_counter() < end):
-        found.append((seconds_of(ours), seconds_of(theirs)))
+    while len(found) < MOST and (not found or time.perf_counter() < end):
+        found.append((seconds_of(ours, prepare), seconds_of(theirs, prepare)))
     return found
 
 
@@ -85,14 +89,23 @@ class Server:
         return float(answer)
 
 
-def section_steps(numpy, array, matrix, key):
-    """{operation: (ours, NumPy's)}"""
+def store(paths):
+    """What is written to pages that are clean has to mark them first."""
+    for path in paths:
+        with open(path, "rb") as file:
+            os.fdatasync(file.fileno())
+
+
+def section_steps(numpy, array, matrix, key, paths):
+    """{operation: (ours, NumPy's, what comes before)}"""
     out = numpy.ones(matrix[key].shape)
+    write = lambda: array.__setitem__(key, out), lambda: matrix.__setitem__(key, out)
     return {
         "read": (lambda: array[key], lambda: numpy.array(matrix[key])),
         "read into memory that is there": (lambda: array.read(key, out=out),
                                            lambda: numpy.copyto(out, matrix[key])),
-        "write": (lambda: array.__setitem__(key, out), lambda: matrix.__setitem__(key, out)),
+        "write what is stored": (*write, lambda: store(paths)),
+        "write what was just written": write,
     }
 
 
@@ -105,14 +118,37 @@ def run_sections(numpy, weir):
     with weir.open(paths[0], "r+") as array:
         for name, text in SECTIONS:
             key = eval(f"s[{text}]", {"s": numpy.s_})
-            for op, steps in section_steps(numpy, array, matrix, key).items():
+            for op, steps in section_steps(numpy, array, matrix, key, paths).items():
                 say(f"{name}, [{text}] of {ROWS} x {COLUMNS} f8", f"{op}, against numpy.memmap",
-                    "speed", ">=1", ("weir.Array", "numpy.memmap"),
-                    pairs(*steps, 5 if QUICK else 15))
+                    "speed", ">=1", ("weir.Array", "numpy.memmap"), pairs(*steps))
             if not numpy.array_equal(array[key], matrix[key]):
                 sys.exit(f"python.py: [{text}] is another section")
     for path in paths:
         path.unlink()
+
+
+def run_new(numpy, weir):
+    """From creating a file to closing it."""
+    paths = FOLDER / "python-ours.npy", FOLDER / "python-theirs.npy"
+
+    def remove():
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+    for name, text in SECTIONS[-1:] + SECTIONS[5:6]:
+        key = eval(f"s[{text}]", {"s": numpy.s_})
+        data = numpy.ones(numpy.broadcast_to(0.0, (ROWS, COLUMNS))[key].shape)
+
+        def ours():
+            with weir.create(paths[0], (ROWS, COLUMNS), "f8", overwrite=True) as array:
+                array[key] = data
+
+        def theirs():
+            numpy.lib.format.open_memmap(paths[1], "w+", "f8", (ROWS, COLUMNS))[key] = data
+
+        say(f"{name}, [{text}] of a new array", "write, against numpy.memmap", "speed", ">=1",
+            ("weir.create", "numpy.memmap"), pairs(ours, theirs, remove))
+        remove()
 
 
 CALLS = [("a[5]", "row"), ("a.read(5, out=row)", "row"), ("a[3, 4]", "element"),
@@ -191,6 +227,7 @@ def main():
     elif not missing("numpy"):
         numpy, weir = map(importlib.import_module, ("numpy", "weir"))
         run_sections(numpy, weir)
+        run_new(numpy, weir)
         run_calls(numpy, weir)
         run_slabs(numpy, weir)
 

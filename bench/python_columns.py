@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Writes and reads a matrix of doubles collectively by blocks of columns, by weir in a .npy file and
-by h5py in turn; prints lines as contest.h does. usage: python_columns.py PACKAGE FOLDER [--quick]"""
+"""Writes and reads a matrix of doubles collectively by blocks of columns, by weir in a .npy file
+and by h5py in turn; prints lines as contest.h does.
+usage: python_columns.py PACKAGE FOLDER [--quick]"""
 import pathlib
 import sys
 import time
