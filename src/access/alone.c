@@ -47,7 +47,7 @@ static void follow_call(const wr_plan_input *call, wr_plan_input *in)
 /* What the plan of a rank for itself is made from; looks where the data are only if that counts.
  * One run of a file takes little longer to move than to plan: tunables and prices are only asked
  * where there is something to choose. */
-static void make_input(const wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
+static void make_input(wr_handle *handle, const wr_access_request *a, const wr_moving *moving,
                        const wr_plan_input *call, wr_plan_input *in)
 {
     const wr_summary *w = &in->wanted;

@@ -36,7 +36,13 @@ bool wr_batch_stretches(const wr_batch *b, bool (*visit)(void *user, int64_t lo,
     return true;
 }
 
-bool wr_readahead_is_cold(const wr_handle *handle, const wr_access_request *a)
+/* Pages that are mapped are there, as far as that can be known without a call. */
+static bool is_there(wr_handle *handle, bool look, int64_t at)
+{
+    return (look && wr_map_holds(&handle->map, at)) || wr_storage_is_cached(handle->storage, at);
+}
+
+bool wr_readahead_is_cold(wr_handle *handle, const wr_access_request *a)
 {
     enum { SAMPLES = 4, TOGETHER = 64 << 10 }; /* so much comes from the device at once, or more */
     int64_t lo, hi;
@@ -45,10 +51,14 @@ bool wr_readahead_is_cold(const wr_handle *handle, const wr_access_request *a)
     wr_pattern_bounds_of(a->file, a->begin, a->end, &lo, &hi);
     const int64_t samples = a->end - a->begin < TOGETHER ? 1 : SAMPLES;
     const int64_t step = wr_max((hi - 1 - lo) / samples + 1, TOGETHER);
-    for (; lo < hi - 1; lo += step) /* wanted or not: neighbours are read together */
-        if (!wr_storage_is_cached(handle->storage, lo))
-            return true;
-    return !wr_storage_is_cached(handle->storage, hi - 1);
+    const bool look = !pthread_mutex_trylock(&handle->moving);
+    bool there = true;
+    for (; lo < hi - 1 && there; lo += step) /* wanted or not: neighbours are read together */
+        there = is_there(handle, look, lo);
+    there = there && is_there(handle, look, hi - 1);
+    if (look)
+        pthread_mutex_unlock(&handle->moving);
+    return !there;
 }
 
 static bool tell(void *user, int64_t lo, int64_t hi)

@@ -16,7 +16,7 @@ typedef struct wr_readahead {
 } wr_readahead;
 
 /* Whether some of what an access touches is on the device only, by sample. */
-bool wr_readahead_is_cold(const wr_handle *handle, const wr_access_request *a);
+bool wr_readahead_is_cold(wr_handle *handle, const wr_access_request *a);
 
 /* For one that is cold; zeroed there is nothing to do. */
 void wr_readahead_init(wr_readahead *ahead, const wr_handle *handle, const wr_access_request *a);

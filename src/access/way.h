@@ -25,6 +25,11 @@ typedef struct wr_strategy {
     bool (*run)(wr_lone *x);
 } wr_strategy;
 
+/* The lock or lease that a write needs which reads nothing first; false if it cannot be had, which
+ * is then the outcome. */
+bool wr_lone_enter(wr_lone *x);
+void wr_lone_leave(wr_lone *x);
+
 bool wr_way_list(wr_lone *x);
 bool wr_way_sieve(wr_lone *x);
 bool wr_way_columns(wr_lone *x);

@@ -113,24 +113,32 @@ static void move(wr_lone *x)
 }
 
 /* As the plan says, so that it does not fall between another's reading and writing. */
+bool wr_lone_enter(wr_lone *x)
+{
+    x->did.leased = x->hold == WR_HOLD_LEASE && wr_lease_reaper_admit(x->handle);
+    if (x->hold == WR_HOLD_NOTHING || x->did.leased)
+        return true;
+    int code = wr_handle_lock(x->handle, WR_LOCK_SHARED, x->plan->lo, x->plan->hi);
+    if (code)
+        x->outcome = (wr_outcome){code, x->plan->lo};
+    else
+        wr_did_lock(&x->did, WR_LOCK_SHARED);
+    return !code;
+}
+
+void wr_lone_leave(wr_lone *x)
+{
+    if (x->did.leased)
+        wr_lease_give(x->handle->storage);
+    else if (x->hold != WR_HOLD_NOTHING)
+        wr_handle_unlock(x->handle, x->plan->lo, x->plan->hi);
+}
+
 bool wr_way_list(wr_lone *x)
 {
-    wr_handle *handle = x->handle;
-    const wr_plan *plan = x->plan;
-    x->did.leased = x->hold == WR_HOLD_LEASE && wr_lease_reaper_admit(handle);
-    const bool locks = x->hold != WR_HOLD_NOTHING && !x->did.leased;
-    if (locks) {
-        int code = wr_handle_lock(handle, WR_LOCK_SHARED, plan->lo, plan->hi);
-        if (code) {
-            x->outcome = (wr_outcome){code, plan->lo};
-            return true;
-        }
-        wr_did_lock(&x->did, WR_LOCK_SHARED);
-    }
+    if (!wr_lone_enter(x))
+        return true;
     move(x);
-    if (x->did.leased)
-        wr_lease_give(handle->storage);
-    if (locks)
-        wr_handle_unlock(handle, plan->lo, plan->hi);
+    wr_lone_leave(x);
     return true;
 }

@@ -116,6 +116,7 @@ enum {
     WR_LOOK_BYTES = 64 << 10,       /* below this, and below so many runs, looking where data are */
     WR_LOOK_RUNS = 16,              /* costs more than it can bring */
     WR_MAPPED_RUN = 256 << 10,      /* longer runs are copied by the system as fast as by us */
+    WR_STORED_RUN = 16 << 10,       /* longer runs are written by the system as fast as stored */
     WR_CELL_BYTES = 64 << 20,       /* between parties: larger windows are cut */
     WR_SMALLEST_WINDOW = 64 << 10,  /* that windows are cut to where memory is short */
     WR_DESCRIBED_BYTES = 256 << 10, /* of all ranks' descriptions together: telling them to every

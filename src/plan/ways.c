@@ -85,6 +85,14 @@ bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
     return own->runs >= WR_LOOK_RUNS || (in->whole && own->bytes >= WR_LOOK_BYTES);
 }
 
+/* Stored to pages of the file nothing is written but what is wanted, as by calls. */
+static bool may_store(const wr_plan_input *in)
+{
+    const wr_summary *w = &in->wanted;
+    return in->map && in->direction == WR_WRITE && in->access == WR_ACCESS_AUTO && !in->frugal &&
+           !in->weak && in->local && w->runs >= WR_LOOK_RUNS && w->bytes / w->runs <= WR_STORED_RUN;
+}
+
 /* Whether writes need no protection: nobody reads to write back, and bytes go out alone. */
 static bool is_plain(const wr_plan_input *in)
 {
@@ -142,13 +150,16 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
         set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
     if (wr_plan_may_map(in, &in->wanted) && (in->whole || !in->cold))
         set_way(out, n++, WR_WAY_MAPPED, WR_HOLD_NOTHING);
-    if (columns || may_sieve(in)) {
+    const bool stores = may_store(in);
+    if (stores)
+        set_way(out, n++, WR_WAY_MAPPED, hold_of_list(in, true));
+    if (columns || (!stores && may_sieve(in))) {
         set_way(out, n++, columns ? WR_WAY_COLUMNS : WR_WAY_SIEVE, hold_of_windows(in));
         out->window = in->sieve_buffer;
         if (in->direction == WR_READ || in->atomic)
             return;
     }
-    set_way(out, n, WR_WAY_LIST, hold_of_list(in, n == 0));
+    set_way(out, n, WR_WAY_LIST, hold_of_list(in, n == 0 || stores));
 }
 
 void wr_plan_alone(const wr_plan_input *in, wr_plan *out)

@@ -32,9 +32,9 @@ static size_t bitmap_bytes(int64_t bytes)
 void wr_map_close(wr_map *m)
 {
     if (m->base)
-        munmap((void *)m->base, (size_t)m->bytes);
+        munmap(m->base, (size_t)m->bytes);
     if (m->held)
-        munmap(m->held, bitmap_bytes(m->bytes));
+        munmap(m->held, 2 * bitmap_bytes(m->bytes));
     *m = (wr_map){0};
 }
 
@@ -55,48 +55,72 @@ bool wr_map_reach(wr_map *m, const wr_storage *s, int64_t hi)
     if (hi > bytes)
         return false;
     wr_map_close(m);
-    void *base = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, s->plain_fd, 0);
+    const bool writable = (fcntl(s->plain_fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+    const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *base = mmap(NULL, (size_t)bytes, protection, MAP_SHARED, s->plain_fd, 0);
     if (base == MAP_FAILED)
         return false;
     m->base = base;
     m->bytes = bytes;
+    m->shift = __builtin_ctzll((unsigned long long)wr_page_bytes());
+    m->writable = writable;
     madvise(base, (size_t)bytes, MADV_DONTFORK);
-    void *held = mmap(NULL, bitmap_bytes(bytes), PROT_READ | PROT_WRITE,
+    void *held = mmap(NULL, 2 * bitmap_bytes(bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (held == MAP_FAILED) {
         wr_map_close(m);
         return false;
     }
     m->held = held;
+    m->written = m->held + bitmap_bytes(bytes) / sizeof *m->held;
     return true;
 }
 
-/* Whether all pages from `first` to before `end` are held. */
-static bool holds(const wr_map *m, int64_t first, int64_t end)
+/* Whether all bits from `first` to before `end` are set. */
+static bool holds(const uint64_t *bits, int64_t first, int64_t end)
 {
     for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS) {
         uint64_t wanted = bits_of(page, end);
-        if ((m->held[page / BITS] & wanted) != wanted)
+        if ((bits[page / BITS] & wanted) != wanted)
             return false;
     }
     return true;
 }
 
+static void set(uint64_t *bits, int64_t first, int64_t end)
+{
+    for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS)
+        bits[page / BITS] |= bits_of(page, end);
+}
+
+bool wr_map_was_written(const wr_map *m, int64_t lo, int64_t hi)
+{
+    return holds(m->written, lo >> m->shift, ((hi - 1) >> m->shift) + 1);
+}
+
+void wr_map_mark_written(wr_map *m, int64_t lo, int64_t hi)
+{
+    set(m->written, lo >> m->shift, ((hi - 1) >> m->shift) + 1);
+}
+
+bool wr_map_holds(const wr_map *m, int64_t at)
+{
+    return at < m->bytes && holds(m->held, at >> m->shift, (at >> m->shift) + 1);
+}
+
 bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
 {
-    const int64_t bytes = wr_page_bytes(), around = wr_max(AROUND, bytes);
-    const int64_t first = lo / bytes, end = wr_div_ceil(hi, bytes);
-    if (holds(m, first, end))
+    const int64_t first = lo >> m->shift, last = (hi - 1) >> m->shift, end = last + 1;
+    if (first == last ? m->held[first / BITS] >> first % BITS & 1 : holds(m->held, first, end))
         return true;
+    const int64_t bytes = wr_page_bytes(), around = wr_max(AROUND, bytes);
     int failed;
     do
-        failed = madvise((char *)m->base + first * bytes, (size_t)((end - first) * bytes),
-                         POPULATE_READ);
+        failed = madvise(m->base + first * bytes, (size_t)((end - first) * bytes), POPULATE_READ);
     while (failed && errno == EINTR);
     if (failed)
         return false;
-    for (int64_t page = first; page < end; page = wr_round_down(page, BITS) + BITS)
-        m->held[page / BITS] |= bits_of(page, end);
+    set(m->held, first, end);
     m->mapped += wr_round_up(hi, around) - wr_round_down(lo, around);
     return true;
 }
@@ -113,6 +137,11 @@ bool wr_map_read(wr_map *m, const wr_storage *s, int64_t hi, void (*read)(void *
     if (!good)
         wr_map_close(m); /* what was held may be no more */
     return good;
+}
+
+void wr_map_stamp(const wr_storage *s)
+{
+    futimens(s->plain_fd, NULL); /* a page that is dirty is stored to unnoticed */
 }
 
 void wr_map_relax(wr_map *m, int64_t limit)
