@@ -14,7 +14,9 @@ typedef struct mapped {
 
 static bool hold(void *user, int64_t lo, int64_t hi)
 {
-    return wr_map_hold(user, lo, hi);
+    wr_map *m = user;
+    const bool one = lo >> m->shift == (hi - 1) >> m->shift; /* page: an element, mostly */
+    return (one && wr_map_holds(m, lo)) || wr_map_hold(m, lo, hi);
 }
 
 /* Some of them. */

@@ -109,15 +109,16 @@ enum {
 
 /* Sizes from which, or up to which, something pays. */
 enum {
-    WR_BRIEF_BYTES = 32 << 10,      /* up to here an access takes less than a thread to be called */
-    WR_LEASE_BYTES = 64 << 10,      /* and is written by a lease: others wait for whoever has it */
-    WR_SMALL_RUN = 4 << 10,         /* up to here runs tell what a call takes, */
-    WR_SMALL_RUNS = 8,              /* from so many on */
-    WR_LOOK_BYTES = 64 << 10,       /* below this, and below so many runs, looking where data are */
-    WR_LOOK_RUNS = 16,              /* costs more than it can bring */
-    WR_MAPPED_RUN = 256 << 10,      /* longer runs are copied by the system as fast as by us */
-    WR_STORED_RUN = 16 << 10,       /* longer runs are written by the system as fast as stored */
-    WR_CELL_BYTES = 64 << 20,       /* between parties: larger windows are cut */
+    WR_BRIEF_BYTES = 32 << 10, /* up to here an access takes less than a thread to be called */
+    WR_LEASE_BYTES = 64 << 10, /* and is written by a lease: others wait for whoever has it */
+    WR_SMALL_RUN = 4 << 10,    /* up to here runs tell what a call takes, */
+    WR_SMALL_RUNS = 8,         /* from so many on */
+    WR_LOOK_BYTES = 64 << 10,  /* below this, and below so many runs, looking where data are */
+    WR_LOOK_RUNS = 16,         /* costs more than it can bring */
+    WR_MAPPED_RUN = 256 << 10, /* longer runs are read by the system as fast as by us, if cold or
+                                       by several ranks */
+    WR_STORED_RUN = 16 << 10,  /* longer runs are written by the system as fast as stored */
+    WR_CELL_BYTES = 64 << 20,  /* between parties: larger windows are cut */
     WR_SMALLEST_WINDOW = 64 << 10,  /* that windows are cut to where memory is short */
     WR_DESCRIBED_BYTES = 256 << 10, /* of all ranks' descriptions together: telling them to every
                                        node takes a few hundred microseconds of a slow network, as

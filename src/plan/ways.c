@@ -77,12 +77,23 @@ bool wr_plan_must_look(const wr_plan_input *in)
            (in->wanted.bytes >= WR_LOOK_BYTES || in->wanted.runs >= WR_LOOK_RUNS);
 }
 
-bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
+static bool is_mappable(const wr_plan_input *in, const wr_summary *own)
 {
     if (!in->map || in->direction != WR_READ || in->access != WR_ACCESS_AUTO || in->frugal ||
-        in->weak || !in->local || !own->runs || own->bytes / own->runs > WR_MAPPED_RUN)
+        in->weak || !in->local || !own->runs)
         return false;
     return own->runs >= WR_LOOK_RUNS || (in->whole && own->bytes >= WR_LOOK_BYTES);
+}
+
+bool wr_plan_may_map(const wr_plan_input *in, const wr_summary *own)
+{
+    return is_mappable(in, own) && own->bytes / own->runs <= WR_MAPPED_RUN;
+}
+
+/* One rank copies long runs from pages that are there twice as fast as the system does. */
+static bool may_map_alone(const wr_plan_input *in)
+{
+    return in->cold ? in->whole && wr_plan_may_map(in, &in->wanted) : is_mappable(in, &in->wanted);
 }
 
 /* Stored to pages of the file nothing is written but what is wanted, as by calls. */
@@ -148,7 +159,7 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
     }
     if (wr_plan_must_look(in) && in->cold && in->direct != WR_SWITCH_NEVER)
         set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
-    if (wr_plan_may_map(in, &in->wanted) && (in->whole || !in->cold))
+    if (may_map_alone(in))
         set_way(out, n++, WR_WAY_MAPPED, WR_HOLD_NOTHING);
     const bool stores = may_store(in);
     if (stores)

@@ -103,15 +103,10 @@ void wr_map_mark_written(wr_map *m, int64_t lo, int64_t hi)
     set(m->written, lo >> m->shift, ((hi - 1) >> m->shift) + 1);
 }
 
-bool wr_map_holds(const wr_map *m, int64_t at)
-{
-    return at < m->bytes && holds(m->held, at >> m->shift, (at >> m->shift) + 1);
-}
-
 bool wr_map_hold(wr_map *m, int64_t lo, int64_t hi)
 {
-    const int64_t first = lo >> m->shift, last = (hi - 1) >> m->shift, end = last + 1;
-    if (first == last ? m->held[first / BITS] >> first % BITS & 1 : holds(m->held, first, end))
+    const int64_t first = lo >> m->shift, end = ((hi - 1) >> m->shift) + 1;
+    if (holds(m->held, first, end))
         return true;
     const int64_t bytes = wr_page_bytes(), around = wr_max(AROUND, bytes);
     int failed;

@@ -26,8 +26,13 @@ bool wr_map_reach(wr_map *map, const wr_storage *s, int64_t hi);
 /* Whether the file reaches that far at this moment. */
 bool wr_map_is_within(const wr_storage *s, int64_t hi);
 
-/* Whether a byte is held. */
-bool wr_map_holds(const wr_map *map, int64_t at);
+/* Whether the page of a byte is held. */
+static inline bool wr_map_holds(const wr_map *map, int64_t at)
+{
+    enum { BITS = 64 };
+    const int64_t page = at >> map->shift;
+    return at < map->bytes && map->held[page / BITS] >> page % BITS & 1;
+}
 
 /* Reads what of [lo, hi) is not there yet, and holds it; false if a page cannot be read. */
 bool wr_map_hold(wr_map *map, int64_t lo, int64_t hi);
