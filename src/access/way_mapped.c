@@ -72,8 +72,8 @@ static bool mark(void *user, int64_t lo, int64_t hi)
 }
 
 /* To store to a page that is clean takes as long as a call, and to one that is not there yet much
- * longer: it pays where several pieces share a page, or for pages that were written to before, which
- * the beginning tells of all. What is not stored now is next time. */
+ * longer: it pays where several pieces share a page, or for pages that were written to before,
+ * which the beginning tells of all. What is not stored now is next time. */
 static bool storing_pays(wr_lone *x)
 {
     wr_handle *handle = x->handle;

@@ -81,7 +81,8 @@ const wr_tunable wr_tunable_table[] = {
     {"prefetch", WR_COUNT, AT(prefetch), "slabs", 0, 64, "1", "array",
      "slabs that a slab loop reads ahead, and as many that it writes behind"},
     {"map", WR_SIZE, AT(map), "", 0, INT64_MAX, "512M", "access",
-     "most of a file that a rank keeps mapped to read small pieces of it; 0: none is"},
+     "most of a file that a rank keeps mapped to read pieces of it, and to write small ones; 0: "
+     "none is"},
     {"cache", WR_SIZE, AT(cache), "", 0, INT64_MAX, "0", "array",
      "memory of each rank for data of an array that it has read alone, kept until written; what "
      "others write meanwhile is not seen"},

@@ -344,15 +344,19 @@ void wr_fold_rows(const wr_fold *f, const wr_table *t, void *sums)
 
 void wr_fold_columns(const wr_fold *f, const wr_table *t, void *sums)
 {
-    wr_moments wide[WIDE];
+    union { /* of any kind's sums */
+        wr_moments moments[WIDE];
+        uint64_t integers[WIDE];
+        double floats[WIDE];
+    } wide;
     wr_table rest = *t;
     const int64_t at_once = WIDE / wr_max(1, t->columns), many = t->rows / wr_max(1, at_once);
     if (t->columns <= NARROW && t->pitch == t->columns && many > 1) {
         const wr_table once = {t->type, t->at, many, at_once * t->columns, at_once * t->pitch};
-        f->start(wide, once.columns);
-        fold_parts(f, &once, columns_at_once(f), 0, (char *)wide);
+        f->start(&wide, once.columns);
+        fold_parts(f, &once, columns_at_once(f), 0, (char *)&wide);
         for (int64_t i = 0; i < at_once; i++)
-            f->join(sums, (char *)wide + i * t->columns * f->bytes, t->columns);
+            f->join(sums, (char *)&wide + i * t->columns * f->bytes, t->columns);
         rest.rows -= many * at_once;
         rest.at += many * at_once * t->pitch * weir_type_bytes(t->type);
     }

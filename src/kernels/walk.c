@@ -81,7 +81,9 @@ static int visit_all(const wr_walk *w)
         w->visit(w->user, &slab);
         wr_slabs_fail(slabs, wr_work_stop(&w->work));
     }
-    wr_task_note(&task, weir_slabs_end(slabs));
+    code = weir_slabs_end(slabs);
+    wr_task_note(&task,
+                 code ? code : wr_work_stop(&w->work)); /* the last slab was told at its end */
     return wr_task_end(&task, lead_of(w));
 }
 

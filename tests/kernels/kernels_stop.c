@@ -278,6 +278,57 @@ static void check_stops(scene *s)
         }
 }
 
+/* A stop that is asked for when the operator has told that all is done, too. */
+typedef struct late {
+    int asked, over;
+} late;
+
+static void tell_late(void *user, int64_t done, int64_t all)
+{
+    ((late *)user)->over = all && done == all;
+}
+
+static int stop_late(void *user)
+{
+    late *l = user;
+    l->asked++;
+    return l->over;
+}
+
+static void late_body(wr_transport *t, void *user)
+{
+    scene *s = user;
+    late l = {0};
+    weir_work work = {.memory = MEMORY, .direct = s->direct, .user = &l};
+    weir_array *x[ARRAYS];
+    wr_tunables tunables;
+    wr_world *w;
+    wr_tunables_init(&tunables);
+    CHECK(!wr_world_open(t, &tunables, &w));
+    for (int i = 0; i < ARRAYS; i++)
+        x[i] = create(s, w, i, SIDE, NULL);
+    if (t->rank == RANKS - 1) {
+        work.progress = tell_late;
+        work.stop = stop_late;
+    }
+    CHECK_FAILS(act(s, x, &work), WEIR_EINTERRUPTED, "asked for it to stop");
+    CHECK(l.asked > 1 || t->rank < RANKS - 1);
+    for (int i = 0; i < ARRAYS; i++)
+        CHECK(!weir_array_discard(x[i]));
+    wr_world_release(w);
+}
+
+static void check_late_stops(scene *s)
+{
+    wr_tunables tunables;
+    wr_tunables_init(&tunables);
+    for (s->deed = 0; s->deed < DEEDS; s->deed++)
+        for (s->direct = 0; s->direct < 2; s->direct++) {
+            check_within(60);
+            CHECK(!wr_local_run(RANKS, &tunables, late_body, s));
+        }
+}
+
 int main(void)
 {
     wr_tunables tunables;
@@ -305,5 +356,6 @@ int main(void)
         }
     check_names(&s);
     check_stops(&s);
+    check_late_stops(&s);
     return 0;
 }

@@ -132,6 +132,7 @@ def told_of(call, *kinds):
 def test_errors(tmp_path, saved):
     missing = told_of(lambda: weir.open(tmp_path / "none.npy"), FileNotFoundError, OSError)
     assert missing.errno == errno.ENOENT and missing.path == str(tmp_path / "none.npy")
+    assert missing.filename == missing.path and missing.strerror == os.strerror(errno.ENOENT)
     (tmp_path / "bad.npy").write_bytes(b"no array")
     told_of(lambda: weir.open(tmp_path / "bad.npy"), weir.FormatError, ValueError)
     path = saved(np.arange(1000.0))
@@ -159,6 +160,11 @@ def test_errors(tmp_path, saved):
                        (lambda: weir.create(tmp_path / "z.npy", [1] * 17, "f8"), ValueError),
                        (lambda: weir.create(tmp_path / "z.npy", 3, "f8", "K"), ValueError),
                        (lambda: weir.create(tmp_path / "z.npy", 3, "f8", format="x"), ValueError),
+                       (lambda: weir.create(tmp_path / "z.npy", 3, "f8", fill=[]), ValueError),
+                       (lambda: weir.create(tmp_path / "z.npy", 3, "f8", fill=[1, 2]), ValueError),
+                       (lambda: weir.create(tmp_path / "z.npy", (2.7, 5), "f8"), TypeError),
+                       (lambda: weir.create(tmp_path / "z.npy", 5, "f8", grid=(2 ** 32 + 1,)), ValueError),
+                       (lambda: weir.create(tmp_path / "z.zarr", (5, 5), "f8", chunks=(2,)), ValueError),
                        (lambda: weir.open(path, comm=5), TypeError), (weir.Request, TypeError),
                        (lambda: weir.open(5), TypeError), (lambda: weir.slabs([]), ValueError),
                        (lambda: weir.slabs([1]), TypeError), (lambda: weir.fill(1, 2), TypeError)]:

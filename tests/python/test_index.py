@@ -27,10 +27,9 @@ def read(a, x, rng, key):
     if way == 1:
         assert np.array_equal(a.iread(key).wait(), wanted)
     if way == 2 and np.ndim(wanted):
-        out = np.zeros([2 * n + 1 for n in wanted.shape], x.dtype)
-        out = out[tuple(slice(0, 2 * n, 2) for n in wanted.shape)].transpose(
-            rng.permutation(wanted.ndim))
-        out = np.zeros_like(wanted) if out.shape != wanted.shape else out
+        order = rng.permutation(wanted.ndim)  # of its axes in memory, with gaps
+        out = np.zeros([2 * wanted.shape[i] + 1 for i in order], x.dtype)
+        out = out[tuple(slice(0, 2 * wanted.shape[i], 2) for i in order)].transpose(np.argsort(order))
         assert a.read(key, out) is out
         same(out, wanted, key)
     if way == 3 and np.ndim(wanted) and x.dtype != np.float16:
@@ -79,7 +78,8 @@ def test_random(tmp_path, dimensions, ending):
 @pytest.mark.parametrize("key, error", [
     (5, IndexError), (-6, IndexError), ((0, 0, 0), IndexError), ((..., ...), IndexError),
     ([5], IndexError), ([0.5], IndexError), (0.5, IndexError), ("name", IndexError),
-    (np.ones(4, bool), IndexError), (([0, 1], [0, 1, 2]), IndexError), (True, IndexError),
+    (np.array(True), IndexError), (np.True_, IndexError), (np.ones(4, bool), IndexError),
+    (([0, 1], [0, 1, 2]), IndexError), (True, IndexError),
     (slice(None, None, 0), ValueError), ((slice(0.5), 0), TypeError), (2 ** 70, IndexError)])
 def test_wrong_keys(saved, key, error):
     with weir.open(saved(np.zeros((5, 4)))) as a:
@@ -107,6 +107,18 @@ def test_outer(saved):
         a.oindex[[0, 2], 1, ::2] = 0
         x[np.ix_([0, 2], [1], [0, 2])] = 0
         assert np.array_equal(a[...], x)
+
+
+def test_dtype(saved):
+    x = np.arange(12).reshape(3, 4).astype("f2")
+    with weir.open(saved(x)) as a:
+        for key in np.s_[1:], np.s_[[0, 2]], np.s_[[0, 2], [1, 3]]:
+            assert np.array_equal(a.read(key, dtype="f8"), x[key].astype("f8"))
+            for wrong in ("S3", "M8[s]", "f16", "O", "V4", "nonsense"):
+                with pytest.raises(TypeError):
+                    a.read(key, dtype=wrong)
+            with pytest.raises(ValueError):
+                a.iread(key, dtype="f8")
 
 
 def test_out(saved):

@@ -125,16 +125,95 @@ def test_close_in_use(path):
     a = weir.open(path, hints="fault=bandwidth:20;map=0")
     thread = threading.Thread(target=lambda: a[...])
     thread.start()
-    time.sleep(0.03)
-    told = False
-    while thread.is_alive() and not told:
-        try:
-            a.close()
-            break
-        except ValueError as error:
-            told = "another thread" in str(error)
+    time.sleep(0.1)
+    with pytest.raises(ValueError, match="in use"):
+        a.close()
     thread.join()
     a.close()
+
+
+class Closing:
+    """Closes an array while it is looked at."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __index__(self):
+        self.array.close()
+        return 3
+
+    def __array__(self, dtype=None):
+        self.array.close()
+        return np.ones(1000)
+
+
+def test_closed_from_within(path):
+    with weir.open(path, "r+") as a:
+        for call in (lambda: a[Closing(a):], lambda: a.write(0, Closing(a)),
+                     lambda: a[Closing(a)]):
+            with pytest.raises(ValueError, match="in use"):
+                call()
+        assert a[7, 0] == 7000
+
+
+def test_loops_and_closing(path, tmp_path):
+    """An array that is closed ends the loops over it; their errors are raised then, also of loops
+    that are gone."""
+    a = weir.open(path)
+    loop = weir.slabs([a], memory="100K")
+    view = next(loop).inputs[0]
+    a.close()
+    assert list(loop) == [] and np.isfinite(view.sum())
+    weir.create(tmp_path / "b.npy", (1000, 1000), "f8").close()
+    for kept in ([], [None]):
+        with weir.open(path) as a:
+            b = weir.open(tmp_path / "b.npy", "r+", hints="fault=enospc:1")
+            loop = weir.slabs([a], [b], memory="100K")
+            slab = next(loop)
+            slab.outputs[0][...] = 1
+            next(loop)
+            if kept:
+                del loop, slab
+            with pytest.raises(OSError):
+                b.close()
+            assert b.closed
+    with pytest.raises(TypeError):
+        type(view.base)()
+
+
+def test_loop_of_two_threads(path):
+    with weir.open(path, hints="fault=bandwidth:50;map=0") as a:
+        loop, told = weir.slabs([a], memory="1M"), []
+
+        def walk():
+            try:
+                for _ in loop:
+                    pass
+            except ValueError as error:
+                told.append(str(error))
+        threads = [threading.Thread(target=walk) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert told and all("another thread" in text for text in told)
+
+
+def test_loop_and_fork(path):
+    with weir.open(path) as a:
+        loop = weir.slabs([a], memory="100K")
+        next(loop)
+        child = os.fork()
+        if child == 0:
+            try:
+                next(loop)
+            except ValueError:
+                del loop
+                gc.collect()
+                os._exit(0)
+            os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert sum(1 for _ in loop) > 1
 
 
 def _read_row(path):

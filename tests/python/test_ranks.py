@@ -101,6 +101,11 @@ def test_nothing_to_do(path):
         assert (a.read_all() == 5).all() and f"rank {RANK} of {RANKS}" in repr(a) or RANKS == 1
 
 
+def outer(a, rows):
+    with a.collective:
+        return a.oindex[rows, :1]
+
+
 CALLS = {
     "index": lambda a: a.read_all(99 if RANK == RANKS - 1 else 0),
     "list": lambda a: a.read_all([99] if RANK == RANKS - 1 else [0]),
@@ -110,6 +115,9 @@ CALLS = {
     "out": lambda a: a.read_all(0, np.zeros(3 if RANK == RANKS - 1 else 2)),
     "type": lambda a: a.read_all(0, "text" if RANK == RANKS - 1 else None),
     "background": lambda a: a.iread_all(99 if RANK == RANKS - 1 else 0).wait(),
+    "dtype": lambda a: a.read_all(0, dtype="nonsense" if RANK == RANKS - 1 else None),
+    "points": lambda a: a.read_all(([0, 1], [0, 1]), dtype="S3" if RANK == RANKS - 1 else None),
+    "outer": lambda a: outer(a, [99] if RANK == RANKS - 1 else [0]),
     "complex": lambda a: a.write_all(0, 1j if RANK == RANKS - 1 else 2),
 }
 
@@ -153,6 +161,20 @@ def test_left_together(path):
     assert a.closed and not os.path.exists(path)
 
 
+def test_left_by_errors_that_are_caught(path):
+    """Errors that all ranks have leave no array open, those of one are no end of the program."""
+    for number, fails in enumerate([
+            lambda a: weir.open(path + ".none", comm=COMM),
+            lambda a: weir.create(path, "x" if RANK == RANKS - 1 else 3, "f8", comm=COMM),
+            lambda a: weir.open(path, "w" if RANK == RANKS - 1 else "r", comm=COMM),
+            lambda a: weir.slabs([a], memory=10),
+            lambda a: weir.copy(a, a)]):
+        with pytest.raises((weir.Error, TypeError, ValueError)):
+            with weir.create(f"{path}{number}.npy", 100, "f8", comm=COMM) as a:
+                fails(a)
+        assert a.closed and not os.path.exists(f"{path}{number}.npy")
+
+
 @pytest.mark.parametrize("together", [False, True])
 def test_slabs(path, together):
     x = np.random.default_rng(2).normal(size=(60, 50))
@@ -191,6 +213,15 @@ def test_stopped_by_one(path):
     with make(path, x) as a:
         with pytest.raises(KeyError if RANK == RANKS - 1 else weir.InterruptedError):
             weir.transpose(a, path + ".t.npy", memory="30K", progress=fails)
+        assert not os.path.exists(path + ".t.npy")
+
+        def fails_late(done, total):
+            if RANK == RANKS - 1 and done == total:
+                raise KeyError("mine")
+        for call in (lambda: weir.median(a, path + ".t.npy", memory="100K", progress=fails_late),
+                     lambda: weir.reduce(a, memory="30K", progress=fails_late)):
+            with pytest.raises(KeyError if RANK == RANKS - 1 else weir.InterruptedError):
+                call()
         assert not os.path.exists(path + ".t.npy")
 
 

@@ -108,9 +108,16 @@ def test_reduce(tmp_path):
         assert weir.reduce(a, axis=0, skip_nans=True, keepdims=True).tolist() == [[4, 4]]
         with weir.reduce(a, tmp_path / "r.npy", axis=1, kind="max", skip_nans=True) as r:
             assert r[...].tolist() == [1, 4]
-        for wrong in (dict(axis=2), dict(axis=0, kind="mode")):
+        assert weir.reduce(a, axis=np.int64(1), kind="max", skip_nans=True).tolist() == [1, 4]
+        assert weir.reduce(a, kind="sum", skip_nans=True) == 8
+        for wrong in (dict(axis=2), dict(axis=0, kind="mode"), dict(axis=(0, 0))):
             with pytest.raises(ValueError):
                 weir.reduce(a, **wrong)
+        for wrong in ((0, 0), (5, 2), (0,)):
+            with pytest.raises(ValueError):
+                weir.transpose(a, tmp_path / "w.npy", wrong)
+        with pytest.raises(ValueError):
+            weir.fill(a, [])
 
 
 def test_dry_runs_change_nothing(arrays):
@@ -123,6 +130,8 @@ def test_dry_runs_change_nothing(arrays):
                  weir.reduce(a, dry_run=True), weir.reduce(a, axis=0, dry_run=True)):
         assert isinstance(told, weir.Estimate) and told.read >= x.nbytes and told.how
     assert sorted(p.name for p in folder.iterdir()) == before
+    assert weir.copy(a, folder / "y.npy", dry_run=True).read >= x.nbytes  # it is there
+    assert np.array_equal(np.load(folder / "y.npy"), y)
 
 
 def test_progress(arrays, capsys):
@@ -134,6 +143,9 @@ def test_progress(arrays, capsys):
 
     def fails(done, total):
         raise KeyError("mine")
+    with pytest.raises(KeyError):
+        for slab in weir.slabs([a], progress=fails):
+            assert False, "the bar comes first"
     with pytest.raises(KeyError, match="mine"):
         weir.copy(a, folder / "u.npy", progress=fails)
     assert not (folder / "u.npy").exists()

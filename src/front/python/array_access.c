@@ -65,7 +65,7 @@ static int use(transfer *x, PyObject *object)
     if (!object)
         return -1;
     if (!py_memory_get(object, &x->memory))
-        return 0;
+        return PyErr_Occurred() ? -1 : 0;
     return has_shape(&x->memory, &x->key) && converts(x->memory.type, x->task->array->type);
 }
 
@@ -90,9 +90,8 @@ static int find_memory(transfer *x)
     int done = x->ours ? use(x, new_memory(x)) : use_given(x);
     if (done > 0 && !write && !x->memory.writable)
         PyErr_SetString(PyExc_ValueError, "out is read-only");
-    else if (!done && (write || x->ours))
-        PyErr_Format(PyExc_TypeError, "elements of this type cannot be %s",
-                     write ? "written" : "read");
+    else if (!done && write)
+        PyErr_SetString(PyExc_TypeError, "elements of this type cannot be written");
     return PyErr_Occurred() ? -1 : done;
 }
 
@@ -227,57 +226,61 @@ static int find_shape(const py_task *t, int64_t *shape)
                                    shape);
 }
 
-/* The package has seen to it that everything fits. */
+/* The package has seen to it that everything fits; the memory is dense. */
 static PyObject *run_boxes(transfer *x)
 {
     const py_task *t = x->task;
-    x->key.dimensions = x->key.kept = 1; /* for counting elements, and no scalar */
-    x->key.count[0] = t->boxes->boxes;
-    x->selection = *t->boxes;
     Py_INCREF(t->memory);
     x->object = t->memory;
-    PyObject *result = NULL;
-    if (py_memory_get(t->memory, &x->memory)) {
-        x->layout.type = x->memory.type;
-        result = t->how & PY_REQUEST ? (PyObject *)start(x) : run_now(x);
+    if (!py_memory_get(t->memory, &x->memory)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "elements of this type cannot be moved");
+        py_access_refuse(t->array, t->how);
+        return NULL;
     }
-    py_memory_release(&x->memory);
-    Py_XDECREF(x->object);
+    x->key.dimensions = x->key.kept = x->memory.dimensions; /* for counting elements, no scalar */
+    for (int d = 0; d < x->memory.dimensions; d++)
+        x->key.count[d] = x->memory.shape[d];
+    x->selection = *t->boxes;
+    x->layout.type = x->memory.type;
+    return t->how & PY_REQUEST ? (PyObject *)start(x) : run_now(x);
+}
+
+static PyObject *run_key(transfer *x)
+{
+    const py_task *t = x->task;
+    int64_t shape[WEIR_MAX_DIMENSIONS];
+    PyObject *result = NULL;
+    int done = find_shape(t, shape);
+    if (!done)
+        done = py_key_parse(t->key, t->array->dimensions, shape, t->lists, &x->key);
+    const bool parsed = done > 0;
+    if (done > 0)
+        done = find_memory(x);
+    if (done > 0) {
+        lay_out(x);
+        result = t->how & PY_REQUEST ? (PyObject *)start(x) : run_now(x);
+    } else if (PyErr_Occurred()) {
+        py_access_refuse(t->array, t->how);
+    } else {
+        result = detour(t);
+    }
+    if (parsed)
+        py_key_release(&x->key);
     return result;
 }
 
+/* What runs in between may be anybody's Python: the array stays open. */
 PyObject *py_access_run(const py_task *t)
 {
     transfer x = {.task = t};
-    int64_t shape[WEIR_MAX_DIMENSIONS];
-    PyObject *result = NULL;
-    int done;
-    bool parsed;
     if (!py_array_use(t->array))
         return NULL;
-    if (t->boxes) {
-        result = run_boxes(&x);
-        goto out;
-    }
-    done = find_shape(t, shape);
-    if (!done)
-        done = py_key_parse(t->key, t->array->dimensions, shape, t->lists, &x.key);
-    parsed = done > 0;
-    if (done > 0)
-        done = find_memory(&x);
-    if (done > 0) {
-        lay_out(&x);
-        result = t->how & PY_REQUEST ? (PyObject *)start(&x) : run_now(&x);
-    } else if (!done) {
-        result = detour(t);
-    } else {
-        py_access_refuse(t->array, t->how);
-    }
-    if (parsed)
-        py_key_release(&x.key);
+    t->array->users++;
+    PyObject *result = t->boxes ? run_boxes(&x) : run_key(&x);
+    t->array->users--;
     py_memory_release(&x.memory);
     Py_XDECREF(x.object);
-out:
     if (!result && t->how & PY_TOGETHER)
         py_mark_shared();
     return result;

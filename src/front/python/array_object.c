@@ -1,6 +1,6 @@
 /* Arrays: what holds a weir_array. The class that users see is made from this one, in the package.
  */
-#include <string.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "python.h"
@@ -48,6 +48,14 @@ static PyObject *find_dtype(int type)
     static PyObject *dtype;
     PyObject *call = py_numpy("dtype", &dtype);
     return call ? PyObject_CallFunction(call, "s", weir_type_name(type)) : NULL;
+}
+
+/* Of a call that all ranks make. */
+static PyObject *raise_shared(void)
+{
+    py_raise();
+    py_mark_shared();
+    return NULL;
 }
 
 /* What was opened becomes the object's. */
@@ -101,30 +109,11 @@ static PyObject *open_array(PyObject *self, PyObject *args)
     const MPI_Comm comm = py_comm_at(address);
     const int mode = writable ? WEIR_READ | WEIR_WRITE : WEIR_READ;
     Py_BEGIN_ALLOW_THREADS code = weir_array_open(comm, path, mode, hints, &array);
-    Py_END_ALLOW_THREADS if (code) return py_raise();
+    Py_END_ALLOW_THREADS if (code) return raise_shared();
     Py_INCREF(keep);
     a->comm = keep;
     a->writable = writable;
     return adopt(a, array, comm) ? NULL : Py_BuildValue("");
-}
-
-/* A sequence of integers, or None, into out[0, WEIR_MAX_DIMENSIONS); how many, or -1. */
-static int get_sizes(PyObject *sequence, int64_t *out)
-{
-    if (sequence == Py_None)
-        return 0;
-    Py_ssize_t count = PySequence_Size(sequence);
-    if (count > WEIR_MAX_DIMENSIONS) {
-        PyErr_Format(PyExc_ValueError, "%zd dimensions; at most %d are possible", count,
-                     WEIR_MAX_DIMENSIONS);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PySequence_GetItem(sequence, i);
-        out[i] = item ? PyLong_AsLongLong(item) : -1;
-        Py_XDECREF(item);
-    }
-    return PyErr_Occurred() ? -1 : (int)count;
 }
 
 /* What a new array is to be, as the package says it. */
@@ -135,20 +124,24 @@ typedef struct wanted {
     MPI_Comm comm;
     int64_t tile[WEIR_MAX_DIMENSIONS], shard[WEIR_MAX_DIMENSIONS];
     PyObject *keep, *fill;
+    py_array *like; /* or NULL */
 } wanted;
 
 static int get_grid(wanted *w, PyObject *grid, PyObject *block)
 {
     int64_t sizes[WEIR_MAX_DIMENSIONS] = {0};
-    int count = get_sizes(grid, sizes);
-    if (count < 0 || get_sizes(block, w->info.distribution.block) < 0)
+    int count = py_sizes_get(grid, sizes);
+    if (count < 0 || py_sizes_get(block, w->info.distribution.block) < 0)
         return -1;
-    w->info.members = count > 0;
-    for (int i = 0; i < count; i++) {
+    int64_t all = count > 0;
+    for (int i = 0; i < count && all <= INT_MAX; i++) {
         w->info.distribution.grid[i] = (int)sizes[i];
-        w->info.members *= sizes[i] ? (int)sizes[i] : 1;
+        all = sizes[i] > INT_MAX || sizes[i] < 0 ? INT64_MAX : all * (sizes[i] ? sizes[i] : 1);
     }
-    return 0;
+    w->info.members = (int)all;
+    if (all > INT_MAX)
+        PyErr_SetString(PyExc_ValueError, "a grid of too many local arrays");
+    return all > INT_MAX ? -1 : 0;
 }
 
 /* (path, shape, type, columns, tile, shard, codec, fill, overwrite, grid, block, format, like,
@@ -164,17 +157,27 @@ static int get_wanted(PyObject *args, wanted *w)
                           &block, &w->info.format, &like, &w->hints, &address, &w->keep))
         return -1;
     w->info.type = weir_type_find(type);
-    w->info.dimensions = get_sizes(shape, w->info.shape);
-    if (w->info.dimensions < 0 || get_grid(w, grid, block) || get_sizes(tile, w->tile) < 0 ||
-        get_sizes(shard, w->shard) < 0)
+    w->info.dimensions = py_sizes_get(shape, w->info.shape);
+    const int tiles = py_sizes_get(tile, w->tile), shards = py_sizes_get(shard, w->shard);
+    if (w->info.dimensions < 0 || tiles < 0 || shards < 0 || get_grid(w, grid, block))
         return -1;
+    if ((tile != Py_None && tiles != w->info.dimensions) ||
+        (shard != Py_None && shards != w->info.dimensions)) {
+        PyErr_Format(PyExc_ValueError,
+                     "chunks of %d and shards of %d dimensions for an array of %d", tiles, shards,
+                     w->info.dimensions);
+        return -1;
+    }
     w->info.tile = tile == Py_None ? NULL : w->tile;
     w->info.shard = shard == Py_None ? NULL : w->shard;
-    w->options.fill = w->fill == Py_None ? NULL : PyBytes_AsString(w->fill);
-    if (like != Py_None) {
-        py_array *other = py_array_of(like);
-        w->options.like = other ? py_array_use(other) : NULL;
-    }
+    if (w->fill != Py_None && PyBytes_Size(w->fill) == weir_type_bytes(w->info.type))
+        w->options.fill = PyBytes_AsString(w->fill);
+    else if (w->fill != Py_None)
+        PyErr_SetString(PyExc_ValueError, "fill is no single element");
+    if (like != Py_None)
+        w->like = py_array_of(like);
+    if (w->like)
+        w->options.like = py_array_use(w->like);
     w->comm = py_comm_at(address);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -187,9 +190,13 @@ static PyObject *create(PyObject *self, PyObject *args)
     int code;
     if (get_wanted(args, &w) || check_unused(a))
         return NULL;
+    if (w.like)
+        w.like->users++;
     Py_BEGIN_ALLOW_THREADS code =
         weir_array_create(w.comm, w.path, &w.info, &w.options, w.hints, &array);
-    Py_END_ALLOW_THREADS if (code) return py_raise();
+    Py_END_ALLOW_THREADS if (w.like) w.like->users--;
+    if (code)
+        return raise_shared();
     Py_INCREF(w.keep);
     a->comm = w.keep;
     a->writable = a->fresh = true;
@@ -202,17 +209,23 @@ static int end(py_array *a, int (*how)(weir_array *))
     weir_array *array = a->array;
     int code;
     if (a->users) {
-        PyErr_SetString(PyExc_ValueError, "another thread is using the array");
+        PyErr_SetString(PyExc_ValueError, "the array is in use: by another thread, or further up");
         return -1;
     }
+    const int unwritten = py_loops_finish(a);
+    if (!a->array) /* closed meanwhile */
+        return unwritten;
     strike(a);
     a->array = NULL;
     Py_BEGIN_ALLOW_THREADS code = how(array);
-    Py_END_ALLOW_THREADS if (code)
-    {
-        py_raise();
-        py_mark_shared();
+    Py_END_ALLOW_THREADS if (unwritten) return -1; /* that error is pending, and came first */
+    if (a->lost) {
+        PyErr_SetObject((PyObject *)Py_TYPE(a->lost), a->lost);
+        Py_CLEAR(a->lost);
+        return -1;
     }
+    if (code)
+        raise_shared();
     return code;
 }
 
@@ -275,6 +288,7 @@ static void dealloc(PyObject *self)
         forget(a);
     if (a->array)
         strike(a);
+    Py_XDECREF(a->lost);
     Py_XDECREF(a->dtype);
     Py_XDECREF(a->shape);
     Py_XDECREF(a->comm);
@@ -292,7 +306,7 @@ static PyObject *sync_array(PyObject *self, PyObject *unused)
     if (!py_array_use(a))
         return NULL;
     PY_INSIDE(a, code = weir_array_sync(a->array));
-    return code ? py_raise() : Py_BuildValue("");
+    return code ? raise_shared() : Py_BuildValue("");
 }
 
 static PyObject *stored(PyObject *self, PyObject *unused)
@@ -304,7 +318,7 @@ static PyObject *stored(PyObject *self, PyObject *unused)
     if (!py_array_use(a))
         return NULL;
     PY_INSIDE(a, code = weir_array_stored(a->array, &bytes, &tiles));
-    return code ? py_raise() : Py_BuildValue("LL", (long long)bytes, (long long)tiles);
+    return code ? raise_shared() : Py_BuildValue("LL", (long long)bytes, (long long)tiles);
 }
 
 static PyObject *given(PyObject *o)
@@ -393,17 +407,6 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
     return done ? 0 : -1;
 }
 
-/* Sizes, or None if there are none. */
-static PyObject *sizes_of(const int64_t *size, int count)
-{
-    if (!size)
-        return Py_BuildValue("");
-    PyObject *tuple = PyTuple_New(count);
-    for (int d = 0; tuple && d < count; d++)
-        PyTuple_SetItem(tuple, d, PyLong_FromLongLong(size[d]));
-    return tuple;
-}
-
 /* What the package asks once. */
 static PyObject *info_of(PyObject *self, PyObject *unused)
 {
@@ -415,14 +418,12 @@ static PyObject *info_of(PyObject *self, PyObject *unused)
     int64_t grid[WEIR_MAX_DIMENSIONS];
     for (int d = 0; d < info->dimensions; d++)
         grid[d] = info->distribution.grid[d] ? info->distribution.grid[d] : 1;
-    return Py_BuildValue(
-        "{s:i,s:i,s:i,s:O,s:N,s:N,s:z,s:N,s:N,s:s,s:s}", "columns", info->columns, "format",
-        info->format, "members", info->members, "swapped", info->swapped ? Py_True : Py_False,
-        "chunks", sizes_of(info->tile, info->dimensions), "shards",
-        sizes_of(info->shard, info->dimensions), "codec", info->codec, "grid",
-        sizes_of(info->members ? grid : NULL, info->dimensions), "block",
-        sizes_of(info->members ? info->distribution.block : NULL, info->dimensions), "attributes",
-        weir_array_attributes(a->array), "names", weir_array_names(a->array));
+    return Py_BuildValue("{s:i,s:i,s:i,s:N,s:N,s:z,s:N,s:s,s:s}", "columns", info->columns,
+                         "format", info->format, "members", info->members, "chunks",
+                         py_sizes(info->tile, info->dimensions, 1), "shards",
+                         py_sizes(info->shard, info->dimensions, 1), "codec", info->codec, "grid",
+                         py_sizes(info->members ? grid : NULL, info->dimensions, 1), "attributes",
+                         weir_array_attributes(a->array), "names", weir_array_names(a->array));
 }
 
 /* The shape of a local array. */
@@ -440,7 +441,7 @@ static PyObject *local_shape(PyObject *self, PyObject *args)
     }
     if (weir_distribution_shape(&info->distribution, info->dimensions, info->shape, member, part))
         return py_raise();
-    return sizes_of(part, info->dimensions);
+    return py_sizes(part, info->dimensions, 1);
 }
 
 static PyObject *collect(PyObject *self, PyObject *args)
@@ -482,6 +483,12 @@ static PyObject *get_fresh(PyObject *self, void *unused)
 {
     (void)unused;
     return PyBool_FromLong(((py_array *)self)->fresh);
+}
+
+static PyObject *get_depth(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((py_array *)self)->collective);
 }
 
 static PyObject *get_rank(PyObject *self, void *unused)
@@ -541,6 +548,7 @@ static PyGetSetDef getters[] = {
     {"closed", get_closed, NULL, "Whether the array was closed.", NULL},
     {"writable", get_writable, NULL, "Whether it was opened for writing, or is new.", NULL},
     {"_fresh", get_fresh, NULL, NULL, NULL},
+    {"_together", get_depth, NULL, NULL, NULL},
     {"rank", get_rank, NULL, "This process among those that have the array open.", NULL},
     {"ranks", get_ranks, NULL, "How many processes have the array open together.", NULL},
     {"comm", get_comm, NULL, "The communicator it was opened with, or None.", NULL},
@@ -562,5 +570,6 @@ static PyType_Spec spec = {.name = "weir._weir.Array",
 int py_array_add(PyObject *module)
 {
     py_array_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    Py_XINCREF(py_array_type);
     return py_array_type ? PyModule_AddObject(module, "Array", (PyObject *)py_array_type) : -1;
 }

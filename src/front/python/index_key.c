@@ -13,7 +13,11 @@ static int refuse_index(long long i, int d, int64_t n)
 static int take_integer(py_key *k, PyObject *item, int d, int64_t n)
 {
     int overflow;
-    long long i = PyLong_AsLongLongAndOverflow(item, &overflow);
+    PyObject *number = PyNumber_Index(item);
+    if (!number)
+        return -1;
+    long long i = PyLong_AsLongLongAndOverflow(number, &overflow);
+    Py_DECREF(number);
     if (overflow || i < -n || i >= n)
         return refuse_index(overflow < 0 ? LLONG_MIN : overflow ? LLONG_MAX : i, d, n);
     k->lo[d] = i < 0 ? i + n : i;
@@ -53,9 +57,14 @@ static int take_list(py_key *k, PyObject *item, int d, int64_t n)
     return 1;
 }
 
+/* NumPy's too, which have no length, as its arrays do. */
 static bool is_integer(PyObject *item)
 {
-    return PyLong_Check(item) && !PyBool_Check(item);
+    static PyObject *truth;
+    if (PyLong_Check(item))
+        return !PyBool_Check(item);
+    return PyIndex_Check(item) && !PyObject_HasAttrString(item, "__len__") &&
+           py_numpy("bool_", &truth) && PyObject_IsInstance(item, truth) == 0;
 }
 
 static int take(py_key *k, PyObject *item, bool lists, int d, int64_t n)

@@ -1,4 +1,4 @@
-/* Memory of NumPy arrays, by the structure that they show to C as __array_struct__, whose layout
+/* Sizes, and memory of NumPy arrays, by the structure that they show to C as __array_struct__, whose layout
  * NumPy promises. It costs a tenth of a dictionary, and needs no header of NumPy's. */
 #include "python.h"
 
@@ -26,7 +26,8 @@ int py_memory_get(PyObject *object, py_memory *out)
     PyObject *capsule = PyObject_GetAttrString(object, "__array_struct__");
     const array_struct *s =
         capsule && PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, NULL) : NULL;
-    PyErr_Clear();
+    if (PyErr_Occurred() && (PyErr_ExceptionMatches(PyExc_AttributeError) || capsule))
+        PyErr_Clear(); /* it has none, or something else of that name */
     const int type = s && s->two == 2 ? find_type(s->kind, s->bytes) : 0;
     if (!type || (s->flags & (ALIGNED | NATIVE)) != (ALIGNED | NATIVE) ||
         s->dimensions > WEIR_MAX_DIMENSIONS) {
@@ -46,4 +47,32 @@ int py_memory_get(PyObject *object, py_memory *out)
 void py_memory_release(py_memory *m)
 {
     Py_CLEAR(m->owner);
+}
+
+int py_sizes_get(PyObject *sequence, int64_t *out)
+{
+    if (sequence == Py_None)
+        return 0;
+    Py_ssize_t count = PySequence_Size(sequence);
+    if (count > WEIR_MAX_DIMENSIONS) {
+        PyErr_Format(PyExc_ValueError, "%zd dimensions; at most %d are possible", count,
+                     WEIR_MAX_DIMENSIONS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        out[i] = item ? PyLong_AsLongLong(item) : -1;
+        Py_XDECREF(item);
+    }
+    return PyErr_Occurred() ? -1 : (int)count;
+}
+
+PyObject *py_sizes(const int64_t *size, int count, int64_t unit)
+{
+    if (!size)
+        return Py_BuildValue("");
+    PyObject *tuple = PyTuple_New(count);
+    for (int d = 0; tuple && d < count; d++)
+        PyTuple_SetItem(tuple, d, PyLong_FromLongLong(size[d] * unit));
+    return tuple;
 }

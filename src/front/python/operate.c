@@ -56,13 +56,11 @@ static int take_nothing(running *r)
 
 static int get_axes(running *r, PyObject *axes)
 {
-    const Py_ssize_t count = PySequence_Size(axes);
-    for (Py_ssize_t i = 0; i < count && i < WEIR_MAX_DIMENSIONS; i++) {
-        PyObject *item = PySequence_GetItem(axes, i);
-        r->axes[i] = item ? (int)PyLong_AsLong(item) : -1;
-        Py_XDECREF(item);
-    }
-    return PyErr_Occurred() ? -1 : 0;
+    int64_t size[WEIR_MAX_DIMENSIONS];
+    const int count = py_sizes_get(axes, size);
+    for (int i = 0; i < count; i++)
+        r->axes[i] = (int)size[i];
+    return count < 0 ? -1 : 0;
 }
 
 /* A number for each dimension. */
@@ -88,7 +86,12 @@ static int take_number(running *r)
 static int take_bytes(running *r)
 {
     Py_ssize_t length;
-    return PyArg_ParseTuple(r->rest, "y#", &r->with.bytes, &length) ? 0 : -1;
+    if (!PyArg_ParseTuple(r->rest, "y#", &r->with.bytes, &length))
+        return -1;
+    if (length == weir_type_bytes(weir_array_get_info(r->array[0])->type))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "the value is no single element");
+    return -1;
 }
 
 static int take_relaxation(running *r)

@@ -62,26 +62,20 @@ static PyObject *draw(planned *p)
 
 static int get_shape(planned *p, PyObject *shape, int columns)
 {
-    const Py_ssize_t count = PyTuple_Size(shape);
-    if (count > WEIR_MAX_DIMENSIONS) {
-        PyErr_Format(PyExc_ValueError, "%zd dimensions; at most %d are possible", count,
-                     WEIR_MAX_DIMENSIONS);
+    const int n = py_sizes_get(shape, p->size);
+    if (n < 0)
         return -1;
-    }
-    const int n = (int)count;
     p->shape.dimensions = n;
     p->shape.size = p->size;
     p->shape.order = p->order;
     int64_t slice = p->shape.element;
-    for (int d = 0; d < n; d++) {
-        p->size[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+    for (int d = 0; d < n; d++)
         p->order[d] = columns ? n - 1 - d : d;
-    }
     for (int i = 1; i < n; i++)
         slice *= p->size[p->order[i]];
     p->request.unit = slice;
     p->request.file_size = n ? slice * p->size[p->order[0]] : slice;
-    return PyErr_Occurred() ? -1 : 0;
+    return 0;
 }
 
 /* plan(shape, element, columns, keys, write, alone, form, ranks_per_node, cores, hints) */

@@ -32,6 +32,11 @@ PyObject *py_numpy(const char *name, PyObject **kept);
 
 /* --- numpy_memory.c --- */
 
+/* A sequence of integers, or None, into out[0, WEIR_MAX_DIMENSIONS); how many, or -1 with an
+ * exception. And back: a tuple, each times `unit`; None of NULL. */
+int py_sizes_get(PyObject *sequence, int64_t *out);
+PyObject *py_sizes(const int64_t *size, int count, int64_t unit);
+
 /* The memory of a NumPy array. */
 typedef struct py_memory {
     PyObject *owner; /* what keeps the rest */
@@ -42,7 +47,8 @@ typedef struct py_memory {
     bool writable;
 } py_memory;
 
-/* 1, or 0 if the object is no array that the library can use as it is; never an exception. */
+/* 1, or 0 if the object is no array that the library can use as it is; with an exception only where
+ * the object had one of its own. */
 int py_memory_get(PyObject *object, py_memory *out);
 void py_memory_release(py_memory *memory);
 
@@ -82,6 +88,7 @@ typedef struct py_array {
     int rank, ranks;
     bool writable;
     bool fresh;     /* made here: it gets its name when it is closed */
+    PyObject *lost; /* the error of a loop that was forgotten: closing raises it */
     int users;      /* threads inside the library */
     int collective; /* depth of `with a.collective` */
     pid_t pid;
@@ -134,6 +141,7 @@ typedef struct py_request {
     PyObject *error;         /* once it has failed */
     PyThread_type_lock lock; /* of the one thread that waits at a time */
     bool together;
+    bool interrupted; /* while somebody waited: who forgets it now does not wait again */
 } py_request;
 
 int py_request_add(PyObject *module);
@@ -148,6 +156,11 @@ int py_request_wait(py_request *r, double seconds);
 /* --- the others --- */
 
 int py_slabs_add(PyObject *module);
+
+/* Loops over the array that are not over are, so that it can be closed; -1 with an exception if
+ * something could not be written. */
+int py_loops_finish(const py_array *array);
+
 PyObject *py_operate(PyObject *module, PyObject *args);
 PyObject *py_plan(PyObject *module, PyObject *args);
 

@@ -15,9 +15,13 @@ typedef struct orphan {
 } orphan;
 
 static orphan *orphans;
+static pid_t whose; /* they are: a child's parent's are not its own */
 
 static void reap(void)
 {
+    if (whose != getpid())
+        orphans = NULL;
+    whose = getpid();
     for (orphan **at = &orphans; *at;) {
         orphan *o = *at;
         int over;
@@ -58,6 +62,7 @@ py_request *py_request_new(py_array *array, PyObject *memory, PyObject *result, 
     r->result = result;
     r->error = NULL;
     r->together = together;
+    r->interrupted = false;
     r->lock = PyThread_allocate_lock();
     if (!r->lock) {
         r->memory = r->result = NULL; /* the caller's still */
@@ -88,6 +93,8 @@ static int result_of(py_request *r)
     if (!r->error)
         return 1;
     PyErr_SetObject((PyObject *)Py_TYPE(r->error), r->error);
+    if (r->together)
+        py_mark_shared();
     return -1;
 }
 
@@ -119,8 +126,10 @@ int py_request_wait(py_request *r, double seconds)
         const double now = seconds < 0 || seconds > slice ? slice : seconds;
         if (look(r, now))
             break;
-        if (PyErr_CheckSignals())
+        if (PyErr_CheckSignals()) {
+            r->interrupted = true;
             return -1;
+        }
         if (seconds >= 0 && (seconds -= now) <= 0)
             return 0;
     }
@@ -128,32 +137,31 @@ int py_request_wait(py_request *r, double seconds)
     return result_of(r);
 }
 
+/* A local access ends by itself; its error is told, since nobody will ask. */
+static void wait_for_forgotten(py_request *r)
+{
+    PyObject *kind, *value, *trace;
+    int over = 0, code = 0;
+    PyErr_Fetch(&kind, &value, &trace);
+    Py_BEGIN_ALLOW_THREADS while (!over) code = weir_request_wait_for(&r->request, 1, &over, NULL);
+    Py_END_ALLOW_THREADS if (code)
+    {
+        py_raise();
+        PyErr_WriteUnraisable(NULL);
+    }
+    PyErr_Restore(kind, value, trace);
+}
+
 static void dealloc(PyObject *self)
 {
     py_request *r = (py_request *)self;
     PyTypeObject *t = Py_TYPE(self);
-    if (r->request && is_childs(r)) {
-        r->array = r->memory = NULL;
-    } else if (r->request && (r->together || Py_IsInitialized() == 0)) {
+    if (r->request && is_childs(r))
+        r->array = r->memory = NULL; /* the parent's; here they stay for ever */
+    else if (r->request && (r->together || r->interrupted))
         abandon(r);
-    } else if (r->request) {
-        PyObject *kind, *value, *trace;
-        PyErr_Fetch(&kind, &value, &trace);
-        int over = 0, code = 0;
-        /* an interrupted access goes on; nobody waits for it */
-        if (kind && PyErr_GivenExceptionMatches(kind, PyExc_KeyboardInterrupt)) {
-            abandon(r);
-        } else {
-            Py_BEGIN_ALLOW_THREADS while (!over) code =
-                weir_request_wait_for(&r->request, 1, &over, NULL);
-            Py_END_ALLOW_THREADS
-        }
-        if (code) {
-            py_raise();
-            PyErr_WriteUnraisable(NULL);
-        }
-        PyErr_Restore(kind, value, trace);
-    }
+    else if (r->request)
+        wait_for_forgotten(r);
     Py_XDECREF(r->memory);
     Py_XDECREF(r->result);
     Py_XDECREF(r->error);
@@ -258,5 +266,6 @@ static PyType_Spec spec = {.name = "weir.Request",
 int py_request_add(PyObject *module)
 {
     type = (PyTypeObject *)PyType_FromSpec(&spec);
+    Py_XINCREF(type);
     return type ? PyModule_AddObject(module, "Request", (PyObject *)type) : -1;
 }

@@ -1,5 +1,7 @@
 """The class of arrays, and what makes them."""
+import contextlib
 import json
+import operator
 import os
 import sys
 import time
@@ -10,6 +12,21 @@ import numpy as np
 from . import _comm, _index, _weir
 
 _FORMATS = ("npy", "set", "raw", "netcdf", "zarr", "zarr2", "hdf5")
+
+
+def _how(array):
+    return _weir.TOGETHER if array._together else 0
+
+
+@contextlib.contextmanager
+def _refusing(array, how):
+    """An error in here is told to the other ranks of a collective call."""
+    try:
+        yield
+    except Exception as error:
+        array._refuse(how, str(error))
+        error._weir_shared = bool(how & _weir.TOGETHER)
+        raise
 
 
 class _Collective:
@@ -32,12 +49,18 @@ class _Outer:
     def __init__(self, array):
         self._array = array
 
+    def _move(self, key, value, how):
+        array = self._array
+        how |= _how(array)
+        with _refusing(array, how):
+            key = _index.outer_key(key, array.shape)
+        return array._move(key, value, None, how, 0)
+
     def __getitem__(self, key):
-        return self._array._move(_index.outer_key(key, self._array.shape), None, None, 0, 0)
+        return self._move(key, None, 0)
 
     def __setitem__(self, key, value):
-        key = _index.outer_key(key, self._array.shape)
-        self._array._move(key, value, None, _weir.WRITE, 0)
+        self._move(key, value, _weir.WRITE)
 
 
 class LocalArray:
@@ -48,10 +71,10 @@ class LocalArray:
         self.shape, self.dtype = array._local_shape(member), array.dtype
 
     def __getitem__(self, key):
-        return self._array._access(key, None, None, 0, self._local)
+        return self._array._access(key, None, None, _how(self._array), self._local)
 
     def __setitem__(self, key, value):
-        self._array._access(key, value, None, _weir.WRITE, self._local)
+        self._array._access(key, value, None, _how(self._array) | _weir.WRITE, self._local)
 
     def read_all(self, selection=..., out=None):
         """As Array.read_all."""
@@ -174,10 +197,17 @@ class Array(_weir.Array):
         give two points."""
         return _Outer(self)
 
+    def _read(self, selection, out, dtype, how):
+        if dtype is not None:
+            with _refusing(self, how):
+                dtype = np.dtype(dtype).newbyteorder("=")
+        return self._access(selection, out, dtype, how, 0)
+
     def read(self, selection=..., out=None, dtype=None):
         """Reads what is selected, into `out` if that is given, converted to its type or to `dtype`;
-        this rank alone. Any strides of `out` do, without a copy."""
-        return self._access(selection, out, _dtype(dtype), 0, 0)
+        this rank alone. Any strides of `out` do, without a copy. To convert takes as much memory
+        again; what a type cannot hold becomes the nearest that it can."""
+        return self._read(selection, out, dtype, 0)
 
     def write(self, selection, value):
         """As a[selection] = value; this rank alone."""
@@ -185,7 +215,7 @@ class Array(_weir.Array):
 
     def read_all(self, selection=..., out=None, dtype=None):
         """As read, by all ranks together. A rank that wants nothing says (slice(0),)."""
-        return self._access(selection, out, _dtype(dtype), _weir.TOGETHER, 0)
+        return self._read(selection, out, dtype, _weir.TOGETHER)
 
     def write_all(self, selection, value):
         """As write, by all ranks together."""
@@ -193,7 +223,7 @@ class Array(_weir.Array):
 
     def iread(self, selection=..., out=None, dtype=None):
         """As read, but goes on in the background; returns a Request."""
-        return self._access(selection, out, _dtype(dtype), _weir.REQUEST, 0)
+        return self._read(selection, out, dtype, _weir.REQUEST)
 
     def iwrite(self, selection, value):
         """As write, but goes on in the background; returns a Request. `value` must not change before
@@ -202,7 +232,7 @@ class Array(_weir.Array):
 
     def iread_all(self, selection=..., out=None, dtype=None):
         """As read_all, in the background: started by all ranks in the same order."""
-        return self._access(selection, out, _dtype(dtype), _weir.REQUEST | _weir.TOGETHER, 0)
+        return self._read(selection, out, dtype, _weir.REQUEST | _weir.TOGETHER)
 
     def iwrite_all(self, selection, value):
         """As write_all, in the background: started by all ranks in the same order."""
@@ -214,7 +244,8 @@ class Array(_weir.Array):
 
     def __exit__(self, kind, error, trace):
         if kind and self.ranks > 1 and not getattr(error, "_weir_shared", False):
-            _left.append(self)  # others may be in another call: to close it would wait for them
+            # others may be in another call: to close it would wait for them
+            _left.append((self, kind is SystemExit and error.code))
         elif kind and self._fresh:
             self.discard()
         else:
@@ -263,13 +294,14 @@ class Array(_weir.Array):
         return self
 
 
-_left = []  # by an exception of this rank's own
+_left = []  # arrays left by an exception of this rank's own, and the status if that ends the program
 
 
 def _at_exit():
     """Where this rank ends by an exception, others that wait for it in a collective call would wait
     for ever."""
-    if _weir.shared() and (_left or getattr(sys, "last_value", None) is not None):
+    ended = getattr(sys, "last_value", None) is not None or any(code for _, code in _left)
+    if _weir.shared() and ended:
         sys.stderr.write("weir: an exception ended this rank while it had arrays open with others, "
                          "which may be waiting for it: all ranks end\n")
         sys.stderr.flush()
@@ -278,8 +310,19 @@ def _at_exit():
     _weir.at_exit()
 
 
-def _dtype(dtype):
-    return None if dtype is None else np.dtype(dtype).newbyteorder("=")
+def need(array):
+    """The array; TypeError if it is none of Weir's."""
+    if not isinstance(array, Array):
+        raise TypeError(f"a weir.Array is needed, not {type(array)}")
+    return array
+
+
+def element(value, dtype):
+    """The bytes of one element."""
+    value = np.asarray(value)
+    if value.ndim:
+        raise ValueError(f"one element is needed, not an array of shape {value.shape}")
+    return value.astype(dtype.newbyteorder("=")).tobytes()
 
 
 def _absolute(path):
@@ -294,11 +337,26 @@ def _name(path):
 def _sizes(sizes, what):
     if sizes is None:
         return None
-    sizes = (sizes,) if np.ndim(sizes) == 0 else sizes
     try:
-        return tuple(int(size) for size in sizes)
-    except (TypeError, ValueError):
+        sizes = (sizes,) if np.ndim(sizes) == 0 and not isinstance(sizes, str) else sizes
+        return tuple(operator.index(size) for size in sizes)
+    except TypeError:
         raise TypeError(f"{what} must be integers, not {sizes!r}") from None
+
+
+@contextlib.contextmanager
+def _arguments(call, *nothing):
+    """Where one rank's arguments are wrong it makes the call for something that cannot be, so that the
+    others do not wait for it."""
+    try:
+        yield
+    except Exception as error:
+        if nothing[-2]:
+            try:
+                call(b"", *nothing)
+            except Exception:
+                error._weir_shared = True
+        raise
 
 
 def open(path, mode="r", comm=None, hints=None):
@@ -308,10 +366,12 @@ def open(path, mode="r", comm=None, hints=None):
     mpi4py for all its ranks, which then open it together, or "world" for all of MPI's where mpi4py is
     not there. hints are "NAME=VALUE;...", see docs/tunables.md.
     """
-    if mode not in ("r", "r+"):
-        raise ValueError(f'mode must be "r" or "r+", not {mode!r}; weir.create makes new arrays')
-    name, array = _name(path), Array()
-    array._open(os.fsencode(name), mode == "r+", hints, _comm.address(comm), comm)
+    address, array = _comm.address(comm), Array()
+    with _arguments(array._open, False, None, address, comm):
+        if mode not in ("r", "r+"):
+            raise ValueError(f'mode must be "r" or "r+", not {mode!r}; weir.create makes new arrays')
+        name = _name(path)
+    array._open(os.fsencode(name), mode == "r+", hints, address, comm)
     return array._tell(name, hints)
 
 
@@ -324,21 +384,25 @@ def create(path, shape, dtype, order="C", chunks=None, codec=None, fill=None, co
     arrays, dealt in blocks of `block`; format="zarr2" a Zarr array of version 2. like is an array
     whose attributes and names of dimensions the new one gets.
     """
-    dtype = np.dtype(dtype)
-    kind = _weir.type_name(dtype.str) if dtype.kind in "biufc" else ""
-    if not kind:
-        raise TypeError(f"elements cannot be of type {dtype}")
-    if order not in ("C", "F"):
-        raise ValueError(f'order must be "C" or "F", not {order!r}')
-    if format not in (None, "zarr", "zarr2"):
-        raise ValueError(f'format must be None, "zarr" or "zarr2", not {format!r}: the name says it')
-    if fill is not None:
-        fill = np.asarray(fill).astype(dtype.newbyteorder("=")).tobytes()
-    name, array = _name(path), Array()
-    array._create(os.fsencode(name), _sizes(shape, "shape"), kind, order == "F",
+    address, array = _comm.address(comm), Array()
+    with _arguments(array._create, (), "f8", False, None, None, None, None, False, None, None, 0, None,
+                    None, address, comm):
+        dtype = np.dtype(dtype)
+        kind = _weir.type_name(dtype.str) if dtype.kind in "biufc" else ""
+        if not kind:
+            raise TypeError(f"elements cannot be of type {dtype}")
+        if order not in ("C", "F"):
+            raise ValueError(f'order must be "C" or "F", not {order!r}')
+        if format not in (None, "zarr", "zarr2"):
+            raise ValueError(f'format must be "zarr" or "zarr2", or the name says it, not {format!r}')
+        if fill is not None:
+            fill = element(fill, dtype)
+        name = _name(path)
+        wanted = (os.fsencode(name), _sizes(shape, "shape"), kind, order == "F",
                   _sizes(chunks, "chunks"), _sizes(shards, "shards"), codec, fill, bool(overwrite),
                   _sizes(grid, "grid"), _sizes(block, "block"),
-                  _FORMATS.index(format) if format else 0, like, hints, _comm.address(comm), comm)
+                  _FORMATS.index(format) if format else 0, like, hints)
+    array._create(*wanted, address, comm)
     return array._tell(name, hints)
 
 

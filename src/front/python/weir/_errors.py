@@ -1,6 +1,7 @@
 """What goes wrong in the library, as exceptions."""
 import builtins
 import errno as _errno
+import os
 
 
 class Error(Exception):
@@ -15,8 +16,8 @@ class Error(Exception):
         super().__init__(text)
         self.text, self.code, self.path = text, code, path
         self.offset, self.rank = offset, rank
-        if errno is not None:
-            self.errno = errno
+        if errno is not None:  # then it is an OSError
+            self.errno, self.strerror, self.filename = errno, os.strerror(errno), path
 
     def __str__(self):
         return self.text

@@ -66,7 +66,7 @@ def _items(key):
             yield item, 0
         elif isinstance(item, slice):
             yield item, 1
-        elif isinstance(item, (bool, np.bool_)):
+        elif isinstance(item, (bool, np.bool_)) or getattr(item, "dtype", None) == bool and not item.ndim:
             raise IndexError("True and False are no indices of an array in a file")
         elif hasattr(item, "__len__") or getattr(item, "ndim", 0):
             item = np.asarray(item)
@@ -233,8 +233,9 @@ def _move_simple(array, wanted, memory, dtype, how, local):
         key, value = _last_of_each(key, arranged.backward(value))
         return lambda: array._move(key, value, None, how, local)
     if memory is None:
-        return lambda: _arranged(array._move(key, None, dtype, how, local), arranged.forward,
-                                 not wanted.dots)
+        dtype, convert = _readable(array.dtype, dtype, how)
+        return lambda: _arranged(array._move(key, None, dtype, how, local),
+                                 lambda read: convert(arranged.forward(read)), not wanted.dots)
     target = arranged.backward(_checked(memory, arranged.shape()))
     if np.may_share_memory(target, memory) and _usable(target, array.dtype):
         return lambda: _arranged(array._move(key, target, None, how, local), lambda _: memory)
@@ -251,9 +252,11 @@ def _move_points(array, wanted, memory, dtype, how, local):
             chosen = len(lo) - 1 - first
             lo, hi, value = lo[chosen], hi[chosen], np.ascontiguousarray(value[chosen])
         return lambda: array._boxes(lo, hi, value, how, local)
-    fresh = np.empty(arranged.sizes(), dtype or array.dtype)
+    dtype, convert = _readable(array.dtype, dtype, how)
+    fresh = np.empty(arranged.sizes(), dtype)
     if memory is None:
-        return lambda: _arranged(array._boxes(lo, hi, fresh, how, local), arranged.forward)
+        return lambda: _arranged(array._boxes(lo, hi, fresh, how, local),
+                                 lambda read: convert(arranged.forward(read)))
     _checked(memory, arranged.shape())
     return _by_detour(lambda: array._boxes(lo, hi, fresh, how, local), arranged, memory, how)
 
@@ -264,6 +267,18 @@ def _arranged(done, arrange, scalar=False):
         return done
     result = arrange(done)
     return result[()] if scalar and not result.ndim else result
+
+
+def _readable(stored, dtype, how):
+    """What the library reads where `dtype` is wanted, and what makes that of it."""
+    dtype = stored if dtype is None else dtype
+    if dtype.kind not in "biufc" or not _weir.type_name(dtype.str):
+        raise TypeError(f"elements cannot be read as {dtype}")
+    if dtype == stored or np.float16 not in (dtype, stored):
+        return dtype, lambda read: read
+    if how & _weir.REQUEST:
+        raise ValueError("float16 is not converted in the background")
+    return stored, lambda read: read.astype(dtype)
 
 
 def _by_detour(read, arranged, memory, how):

@@ -2,13 +2,14 @@
 open."""
 import collections
 import contextlib
+import operator
 import os
 import tempfile
 
 import numpy as np
 
 from . import _memory, _progress, _weir
-from ._array import Array, create, open
+from ._array import Array, create, element, need, open
 
 Estimate = collections.namedtuple("Estimate", "read written calls memory how")
 Estimate.__doc__ = """What an operator would do: bytes read and written by all ranks, calls of the rank
@@ -41,7 +42,7 @@ class _Target:
             self.array = to
         else:
             self.array = create(to, shape, dtype or like.dtype, like.order, comm=like.comm,
-                                overwrite=overwrite)
+                                overwrite=overwrite or dry)
         self.dry = dry
 
     def __enter__(self):
@@ -61,8 +62,7 @@ class _Target:
 def _run(name, arrays, rest, options):
     memory, direct, progress, dry = options
     for array in arrays:
-        if not isinstance(array, Array):
-            raise TypeError(f"a weir.Array is needed, not {type(array)}")
+        need(array)
     bar = None if dry else _progress.start(progress, name, arrays[0].rank)
     try:
         told = _weir.operate(name, tuple(arrays), rest, _memory.parse(memory), direct, bar, dry)
@@ -79,10 +79,18 @@ def _to(name, target, arrays, rest, options):
     return told if options[3] else target.result()
 
 
-def _need(array):
-    if not isinstance(array, Array):
-        raise TypeError(f"a weir.Array is needed, not {type(array)}")
-    return array
+def _axes(axes, dimensions):
+    """None for all, one, or several, from the end too; each once."""
+    if axes is None:
+        return tuple(range(dimensions))
+    axes = (axes,) if np.ndim(axes) == 0 else axes
+    found = tuple(operator.index(axis) for axis in axes)
+    if any(not -dimensions <= axis < dimensions for axis in found):
+        raise ValueError(f"axes {found} are out of bounds for {dimensions} dimensions")
+    found = tuple(axis % dimensions for axis in found)
+    if len(set(found)) != len(found):
+        raise ValueError(f"axes {found} name one twice")
+    return found
 
 
 @_operator
@@ -90,9 +98,8 @@ def transpose(a, to, axes=None, *, overwrite=False, memory=None, direct=False, p
               dry_run=False):
     """to = a.transpose(axes), as NumPy has it. `to` is an array of the right shape, or the name of one
     to be made; it is returned, open."""
-    axes = tuple(range(_need(a).ndim))[::-1] if axes is None else tuple(
-        int(axis) % max(1, a.ndim) for axis in axes)
-    if sorted(axes) != list(range(a.ndim)):
+    axes = tuple(range(need(a).ndim))[::-1] if axes is None else _axes(axes, a.ndim)
+    if len(axes) != a.ndim:
         raise ValueError(f"axes {axes} are no permutation of {a.ndim} dimensions")
     target = _Target(to, [a.shape[axis] for axis in axes], a, overwrite=overwrite, dry=dry_run)
     return _to("transpose", target, (a, target.array), (axes,), (memory, direct, progress, dry_run))
@@ -103,7 +110,7 @@ def copy(a, to, *, dtype=None, overwrite=False, memory=None, direct=False, progr
          dry_run=False):
     """Copies all elements to an array of equal shape, whatever format, order and type it has. `to`
     may be the name of one to be made, of type `dtype`; it is returned, open."""
-    target = _Target(to, _need(a).shape, a, dtype, overwrite=overwrite, dry=dry_run)
+    target = _Target(to, need(a).shape, a, dtype, overwrite=overwrite, dry=dry_run)
     return _to("transpose", target, (a, target.array), (tuple(range(a.ndim)),),
                (memory, direct, progress, dry_run))
 
@@ -114,7 +121,7 @@ def matmul(a, b, to, *, method="panels", overwrite=False, memory=None, direct=Fa
     """to = a @ b, of matrices of one type: f4, f8, c8 or c16. method is "panels" or "gaxpy"."""
     if method not in ("panels", "gaxpy"):
         raise ValueError(f'method must be "panels" or "gaxpy", not {method!r}')
-    shape = (_need(a).shape[0] if a.ndim else 1, _need(b).shape[-1] if b.ndim else 1)
+    shape = (need(a).shape[0] if a.ndim else 1, need(b).shape[-1] if b.ndim else 1)
     target = _Target(to, shape, a, overwrite=overwrite, dry=dry_run)
     return _to("matmul", target, (a, b, target.array), (int(method == "gaxpy"),),
                (memory, direct, progress, dry_run))
@@ -124,7 +131,7 @@ def matmul(a, b, to, *, method="panels", overwrite=False, memory=None, direct=Fa
 def median(a, to, window=3, *, overwrite=False, memory=None, direct=False, progress=False,
            dry_run=False):
     """Each element of a matrix becomes the median of the window x window around it, edges repeated."""
-    target = _Target(to, _need(a).shape, a, overwrite=overwrite, dry=dry_run)
+    target = _Target(to, need(a).shape, a, overwrite=overwrite, dry=dry_run)
     return _to("median", target, (a, target.array), (window,), (memory, direct, progress, dry_run))
 
 
@@ -153,23 +160,20 @@ def _reduced_dtype(dtype, kind):
 
 
 @_operator
-def reduce(a, to=None, axis=None, kind="sum", *, keepdims=False, skip_nans=False, dtype=None,
+def reduce(a, to=None, axis=None, kind=None, *, keepdims=False, skip_nans=False, dtype=None,
            overwrite=False, memory=None, direct=False, progress=False, dry_run=False):
-    """Without an axis: Statistics of all elements. Along an axis, or several: their sum, mean, min,
-    max or std, as NumPy has it; skip_nans=True leaves out what is not a number. `to` is an array, or
+    """Statistics of all elements; or, with an axis, several, or a kind, what is left along these: the
+    sum (unless told), mean, min, max or std, as NumPy has it; skip_nans=True leaves out what is not a number. `to` is an array, or
     the name of one to be made, which is returned, open; without it one process gets a NumPy array."""
     options = (memory, direct, progress, dry_run)
-    if axis is None and to is None:
-        told = _run("reduce", (_need(a),), (), options)
+    if axis is None and to is None and kind is None:
+        told = _run("reduce", (need(a),), (), options)
         return told if dry_run else Statistics(*told)
+    kind = kind or "sum"
     if kind not in _KINDS:
         raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}")
-    axes = range(_need(a).ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
-    if any(not -a.ndim <= d < a.ndim for d in axes):
-        raise ValueError(f"axis {axis} is out of bounds for an array of {a.ndim} dimensions")
-    along = [0] * a.ndim
-    for d in axes:
-        along[d] = 1
+    axes = _axes(axis, need(a).ndim)
+    along = [int(d in axes) for d in range(a.ndim)]
     shape = tuple(1 if gone else n for gone, n in zip(along, a.shape) if keepdims or not gone)
     rest = (along, _KINDS.index(kind), skip_nans)
     dtype = dtype or _reduced_dtype(a.dtype, kind)
@@ -191,6 +195,6 @@ def reduce(a, to=None, axis=None, kind="sum", *, keepdims=False, skip_nans=False
 @_operator
 def fill(a, value, *, memory=None, direct=False, progress=False, dry_run=False):
     """Every element becomes the value."""
-    value = np.asarray(value).astype(_need(a).dtype).tobytes()
+    value = element(value, need(a).dtype)
     told = _run("fill", (a,), (value,), (memory, direct, progress, dry_run))
     return told if dry_run else a

@@ -1,5 +1,8 @@
 """Loops over arrays that do not fit in memory, slab by slab."""
+import operator
+
 from . import _memory, _progress, _weir
+from ._array import need
 
 
 class Slab:
@@ -34,7 +37,7 @@ class Slabs:
     def __init__(self, inputs, outputs, memory, halo, block, deal, together, progress):
         lead = (inputs or outputs)[0]
         self._loop = _weir.Loop()
-        self._loop.begin(inputs, outputs, _memory.parse(memory), 0, _each(halo, lead.ndim, "halo"),
+        self._loop.begin(inputs, outputs, _memory.parse(memory), _each(halo, lead.ndim, "halo"),
                          _each(block, lead.ndim, "block"), deal, together)
         self._bar = _progress.start(progress, "slabs", lead.rank)
         self._done = self._last = 0
@@ -44,10 +47,10 @@ class Slabs:
         return self
 
     def __next__(self):
-        told = self._loop.next()
-        self._done += self._last
+        self._done, self._last = self._done + self._last, 0
         if self._bar:
             self._bar(self._done, self._all)
+        told = self._loop.next()
         if told is None:
             self.finish()
             raise StopIteration
@@ -74,10 +77,13 @@ class Slabs:
 def _each(lengths, dimensions, what):
     if lengths is None:
         return ()
-    lengths = (lengths,) * dimensions if isinstance(lengths, int) else tuple(lengths)
+    try:
+        return (operator.index(lengths),) * dimensions
+    except TypeError:
+        lengths = tuple(operator.index(n) for n in lengths)
     if len(lengths) != dimensions:
         raise ValueError(f"{what} has {len(lengths)} lengths for {dimensions} dimensions")
-    return tuple(int(n) for n in lengths)
+    return lengths
 
 
 def slabs(inputs, outputs=(), memory=None, halo=0, block=None, deal=False, together=False,
@@ -96,6 +102,5 @@ def slabs(inputs, outputs=(), memory=None, halo=0, block=None, deal=False, toget
     if not inputs + outputs:
         raise ValueError("a slab loop needs an array")
     for array in inputs + outputs:
-        if not isinstance(array, _weir.Array):
-            raise TypeError(f"a weir.Array is needed, not {type(array)}")
+        need(array)
     return Slabs(inputs, outputs, memory, halo, block, deal, together, progress)
