@@ -222,7 +222,8 @@ WEIR_API int weir_disk_map(int disks, int members, int blocks, int *map);
  *
  * A loop does not wait for other ranks, unless it is `together`: before a next one reads what they
  * write, there must be a barrier. Memory: an input has one buffer more than are read ahead, and at
- * least 2, an output one more than are written behind. One thread at a time may use a loop. */
+ * least 2, an output one more than are written behind. One thread at a time may use a loop, whose
+ * arrays stay open until it is finished or at its end. */
 typedef struct weir_slabs weir_slabs;
 
 typedef struct weir_slabs_options {
