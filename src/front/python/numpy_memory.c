@@ -1,5 +1,5 @@
-/* Sizes, and memory of NumPy arrays, by the structure that they show to C as __array_struct__, whose
- * layout NumPy promises. It costs a tenth of a dictionary, and needs no header of NumPy's. */
+/* Sizes, and memory of NumPy arrays, by the structure that they show to C as __array_struct__,
+ * whose layout NumPy promises. It costs a tenth of a dictionary, and needs no header of NumPy's. */
 #include "python.h"
 
 typedef struct array_struct {
