@@ -1,4 +1,8 @@
 """Slab loops and operators, against NumPy."""
+import io
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -132,6 +136,40 @@ def test_dry_runs_change_nothing(arrays):
     assert sorted(p.name for p in folder.iterdir()) == before
     assert weir.copy(a, folder / "y.npy", dry_run=True).read >= x.nbytes  # it is there
     assert np.array_equal(np.load(folder / "y.npy"), y)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bars(arrays, monkeypatch):
+    """A line in a terminal, nothing elsewhere, and tqdm's where that is there."""
+    x, y, a, b, folder = arrays
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    for screen, shown in (Terminal(), True), (io.StringIO(), False):
+        monkeypatch.setattr(sys, "stderr", screen)
+        weir.reduce(a, progress=True)
+        assert ("100 %" in screen.getvalue()) == shown
+    told = []
+
+    class Tqdm:
+        total = n = 0
+
+        def __init__(self, desc):
+            told.append(desc)
+
+        def reset(self, total):
+            self.total = total
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            told.append((self.n, self.total))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Tqdm))
+    weir.reduce(a, progress=True)
+    assert told == ["reduce", (x.size, x.size)]
 
 
 def test_progress(arrays, capsys):
