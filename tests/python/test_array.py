@@ -165,6 +165,7 @@ def test_errors(tmp_path, saved):
                        (lambda: weir.create(tmp_path / "z.npy", (2.7, 5), "f8"), TypeError),
                        (lambda: weir.create(tmp_path / "z.npy", 5, "f8", grid=(2 ** 32 + 1,)), ValueError),
                        (lambda: weir.create(tmp_path / "z.zarr", (5, 5), "f8", chunks=(2,)), ValueError),
+                       (lambda: weir.create(tmp_path / "z.h5", 3, "f8"), ValueError),
                        (lambda: weir.open(path, comm=5), TypeError), (weir.Request, TypeError),
                        (lambda: weir.open(5), TypeError), (lambda: weir.slabs([]), ValueError),
                        (lambda: weir.slabs([1]), TypeError), (lambda: weir.fill(1, 2), TypeError)]:

@@ -2,7 +2,8 @@
  * everything else is made simple by weir._index, which comes back here. */
 #include "python.h"
 
-/* Reads and writes of one rank that are larger let signals in while they go on. */
+/* Reads of one rank that are larger let signals in while they go on; not where the memory is the
+ * caller's, who may use it again while the transfer goes on. */
 enum { LONG = 32 << 20 };
 
 /* Of a call that is under way. */
@@ -158,7 +159,7 @@ static int run_long(transfer *x)
 
 static bool is_long(const transfer *x)
 {
-    return !(x->task->how & PY_TOGETHER) &&
+    return x->ours && !(x->task->how & PY_TOGETHER) &&
            py_key_elements(&x->key) * weir_type_bytes(x->memory.type) >= LONG;
 }
 

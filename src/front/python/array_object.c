@@ -6,6 +6,7 @@
 #include "python.h"
 
 PyTypeObject *py_array_type;
+bool py_arrays_were_shared;
 static py_array *arrays; /* that are open */
 
 /* --- life --- */
@@ -72,6 +73,7 @@ static int adopt(py_array *a, weir_array *array, MPI_Comm comm)
         MPI_Comm_rank(comm, &a->rank);
         MPI_Comm_size(comm, &a->ranks);
     }
+    py_arrays_were_shared = py_arrays_were_shared || a->ranks > 1;
     enlist(a);
     a->shape = PyTuple_New(info->dimensions);
     for (int d = 0; a->shape && d < info->dimensions; d++) {
@@ -247,36 +249,34 @@ static PyObject *discard(PyObject *self, PyObject *unused)
     return Py_BuildValue("");
 }
 
-/* Closing is collective: of an array that several ranks have, nothing is done for one of them. */
-static void forget(py_array *a)
+/* Closing is collective: of an array that several ranks have, nothing is done for one of them. A new
+ * one that is forgotten may be half written: it does not get its name, but for one that lives until
+ * a program has come to its end. */
+static void forget(py_array *a, bool whole)
 {
     PyObject *type, *value, *trace;
     if (a->pid != getpid())
         return;
     PyErr_Fetch(&type, &value, &trace);
-    if (a->writable)
-        PyErr_WarnFormat(PyExc_ResourceWarning, 1, "an array of %d ranks was not closed: %s",
-                         a->ranks, weir_array_where(a->array));
+    if (a->fresh && !whole)
+        PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                         "a new array was not closed, and did not get its name: %s%s",
+                         weir_array_where(a->array), a->ranks == 1 ? ", which is removed" : "");
+    else if (a->writable)
+        PyErr_WarnFormat(PyExc_ResourceWarning, 1, "an array was not closed: %s",
+                         weir_array_where(a->array));
     PyErr_Clear();
-    if (a->ranks == 1 && end(a, weir_array_close))
+    if (a->ranks == 1 && end(a, a->fresh && !whole ? weir_array_discard : weir_array_close))
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, trace);
 }
 
-int py_arrays_shared(void)
-{
-    int count = 0;
-    for (const py_array *a = arrays; a; a = a->next)
-        count += a->ranks > 1 && a->pid == getpid();
-    return count;
-}
-
-void py_arrays_at_exit(void)
+void py_arrays_at_exit(bool well)
 {
     for (py_array *a = arrays, *next; a; a = next) {
         next = a->next;
         if (!a->users)
-            forget(a);
+            forget(a, well && a->ranks == 1);
     }
 }
 
@@ -285,7 +285,7 @@ static void dealloc(PyObject *self)
     py_array *a = (py_array *)self;
     PyTypeObject *type = Py_TYPE(self);
     if (a->array)
-        forget(a);
+        forget(a, false);
     if (a->array)
         strike(a);
     Py_XDECREF(a->lost);

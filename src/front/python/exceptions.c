@@ -40,14 +40,24 @@ PyObject *py_raise(void)
 
 void py_mark_shared(void)
 {
-    PyObject *type, *value, *trace;
+    PyObject *type, *value, *trace, *share, *shared;
     PyErr_Fetch(&type, &value, &trace);
     if (!type)
         return;
     PyErr_NormalizeException(&type, &value, &trace);
-    if (value && PyObject_SetAttrString(value, "_weir_shared", Py_True))
-        PyErr_Clear();
-    PyErr_Restore(type, value, trace);
+    share = py_function("weir._errors", "share");
+    shared = share && value ? PyObject_CallFunctionObjArgs(share, value, NULL) : NULL;
+    Py_XDECREF(share);
+    PyErr_Clear();
+    if (!shared) {
+        PyErr_Restore(type, value, trace);
+        return;
+    }
+    PyErr_SetObject((PyObject *)Py_TYPE(shared), shared);
+    Py_DECREF(shared);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
 }
 
 void py_note_exception(void)

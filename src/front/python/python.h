@@ -107,11 +107,11 @@ weir_array *py_array_use(py_array *a);
 /* Of a Python object that must be one; NULL with an exception. */
 py_array *py_array_of(PyObject *object);
 
-/* How many are open on several ranks. */
-int py_arrays_shared(void);
+/* Whether one was ever open on several ranks. */
+extern bool py_arrays_were_shared;
 
-/* Closes what this process has alone, before the interpreter ends. */
-void py_arrays_at_exit(void);
+/* Closes what this process has alone, before the interpreter ends, well or by an exception. */
+void py_arrays_at_exit(bool well);
 
 /* --- array_access.c --- */
 

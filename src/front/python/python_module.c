@@ -24,11 +24,14 @@ static PyObject *start_mpi(PyObject *module, PyObject *unused)
     return Py_BuildValue("");
 }
 
-static PyObject *at_exit(PyObject *module, PyObject *unused)
+/* at_exit(well) */
+static PyObject *at_exit(PyObject *module, PyObject *args)
 {
-    (void)module, (void)unused;
-    int ended = 1;
-    py_arrays_at_exit();
+    (void)module;
+    int ended = 1, well;
+    if (!PyArg_ParseTuple(args, "p", &well))
+        return NULL;
+    py_arrays_at_exit(well);
     if (started_in == getpid())
         MPI_Finalized(&ended);
     if (!ended)
@@ -36,11 +39,10 @@ static PyObject *at_exit(PyObject *module, PyObject *unused)
     return Py_BuildValue("");
 }
 
-/* How many arrays are open on several ranks. */
 static PyObject *shared(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return PyLong_FromLong(py_arrays_shared());
+    return PyBool_FromLong(py_arrays_were_shared);
 }
 
 /* Ends all ranks. */
@@ -113,7 +115,7 @@ static PyObject *type_name(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"start_mpi", start_mpi, METH_NOARGS, NULL},     {"at_exit", at_exit, METH_NOARGS, NULL},
+    {"start_mpi", start_mpi, METH_NOARGS, NULL},     {"at_exit", at_exit, METH_VARARGS, NULL},
     {"abort", abort_mpi, METH_NOARGS, NULL},         {"shared", shared, METH_NOARGS, NULL},
     {"mpi_version", mpi_version, METH_NOARGS, NULL}, {"version", version, METH_NOARGS, NULL},
     {"remove", remove_array, METH_VARARGS, NULL},    {"doctor", doctor, METH_VARARGS, NULL},

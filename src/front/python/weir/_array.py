@@ -10,6 +10,7 @@ import types
 import numpy as np
 
 from . import _comm, _index, _weir
+from ._errors import share
 
 _FORMATS = ("npy", "set", "raw", "netcdf", "zarr", "zarr2", "hdf5")
 
@@ -25,8 +26,13 @@ def _refusing(array, how):
         yield
     except Exception as error:
         array._refuse(how, str(error))
-        error._weir_shared = bool(how & _weir.TOGETHER)
+        if how & _weir.TOGETHER:
+            raise share(error) from error
         raise
+
+
+# Which are of arrays with names of their own.
+_FILES = (".h5", ".hdf5", ".he5", ".nc", ".nc4", ".cdf")
 
 
 class _Collective:
@@ -298,16 +304,15 @@ _left = []  # arrays left by an exception of this rank's own, and the status if 
 
 
 def _at_exit():
-    """Where this rank ends by an exception, others that wait for it in a collective call would wait
-    for ever."""
-    ended = getattr(sys, "last_value", None) is not None or any(code for _, code in _left)
-    if _weir.shared() and ended:
-        sys.stderr.write("weir: an exception ended this rank while it had arrays open with others, "
-                         "which may be waiting for it: all ranks end\n")
+    """Where this rank ends by an exception, others that wait for it would wait for ever."""
+    failed = getattr(sys, "last_value", None) is not None or any(code for _, code in _left)
+    if failed and _weir.shared():
+        sys.stderr.write("weir: an exception ended this rank, for which others may be waiting: all "
+                         "ranks end\n")
         sys.stderr.flush()
         time.sleep(0.5)  # launchers may drop what they have not passed on
         _weir.abort()
-    _weir.at_exit()
+    _weir.at_exit(not failed)
 
 
 def need(array):
@@ -355,7 +360,7 @@ def _arguments(call, *nothing):
             try:
                 call(b"", *nothing)
             except Exception:
-                error._weir_shared = True
+                raise share(error) from error
         raise
 
 
@@ -398,6 +403,8 @@ def create(path, shape, dtype, order="C", chunks=None, codec=None, fill=None, co
         if fill is not None:
             fill = element(fill, dtype)
         name = _name(path)
+        if name.lower().endswith(_FILES):
+            raise ValueError(f'{name}: an array in such a file has a name in it: "{name}:/name"')
         wanted = (os.fsencode(name), _sizes(shape, "shape"), kind, order == "F",
                   _sizes(chunks, "chunks"), _sizes(shards, "shards"), codec, fill, bool(overwrite),
                   _sizes(grid, "grid"), _sizes(block, "block"),

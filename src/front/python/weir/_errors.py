@@ -83,3 +83,21 @@ def make(code, errno, rank, offset, path, text):
     kind, usual = _CLASSES.get(code, (Error, None))
     return kind(text, code, path or None, None if offset < 0 else offset,
                 None if rank < 0 else rank, errno or usual)
+
+
+_KINDS = {}
+
+
+def share(error):
+    """An exception that other ranks of a call have, too. Where this rank has it because its arguments
+    are wrong, the others have an ArgumentError: it becomes one, and stays what it is."""
+    kind = next((kind for kind in (IndexError, TypeError) if isinstance(error, kind)), None)
+    if isinstance(error, ValueError) and not isinstance(error, Error):
+        kind = ValueError
+    if kind and not isinstance(error, Error):
+        if kind not in _KINDS:
+            _KINDS[kind] = ArgumentError if kind is ValueError else type(
+                kind.__name__, (ArgumentError, kind), {"__module__": "weir"})
+        error = _KINDS[kind](str(error), -1)
+    error._weir_shared = True
+    return error

@@ -98,7 +98,8 @@ def slabs(inputs, outputs=(), memory=None, halo=0, block=None, deal=False, toget
     or, with deal=True, in turn; with together=True they read and write together, and all must loop to
     the end. block gives the size of slabs.
     """
-    inputs, outputs = tuple(inputs), tuple(outputs)
+    inputs, outputs = ((arrays,) if isinstance(arrays, _weir.Array) else tuple(arrays)
+                       for arrays in (inputs, outputs))
     if not inputs + outputs:
         raise ValueError("a slab loop needs an array")
     for array in inputs + outputs:
