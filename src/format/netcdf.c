@@ -422,7 +422,7 @@ int64_t wr_netcdf_variables(const wr_netcdf_head *head)
     int code = begin(&p, head);
     int64_t found = code ? -1 : list(&p, WR_NETCDF_VARIABLE, &code);
     wr_free(p.length);
-    return code || p.cut ? -1 : found + p.attributes;
+    return code || p.cut ? -1 : wr_min(found, INT64_MAX - p.attributes) + p.attributes;
 }
 
 int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out, bool *cut)

@@ -161,10 +161,10 @@ static void choose_ways(const wr_plan_input *in, wr_plan *out)
         set_way(out, n++, WR_WAY_DIRECT, WR_HOLD_NOTHING);
     if (may_map_alone(in))
         set_way(out, n++, WR_WAY_MAPPED, WR_HOLD_NOTHING);
-    const bool stores = may_store(in);
+    const bool stores = !columns && !may_sieve(in) && may_store(in);
     if (stores)
         set_way(out, n++, WR_WAY_MAPPED, hold_of_list(in, true));
-    if (columns || (!stores && may_sieve(in))) {
+    if (columns || may_sieve(in)) {
         set_way(out, n++, columns ? WR_WAY_COLUMNS : WR_WAY_SIEVE, hold_of_windows(in));
         out->window = in->sieve_buffer;
         if (in->direction == WR_READ || in->atomic)

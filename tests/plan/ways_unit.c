@@ -96,7 +96,15 @@ static void test_writing(void)
     in = input_of(WR_WRITE, 1, WR_LEASE_BYTES + 1);
     expect(&in, "way: list|locks: range|moved by: the caller");
     in = input_of(WR_WRITE, 1000, 64);
-    expect(&in, "way: list|locks: lease or range|moved by: the caller");
+    expect(&in, "way: mapped, or else list|locks: lease or range|moved by: the caller");
+    wr_plan_input other = in; /* long runs, weak systems, and who may sieve */
+    other.weak = 1;
+    expect(&other, "way: list|locks: nothing|moved by: the caller");
+    other = input_of(WR_WRITE, 1000, WR_STORED_RUN + 1);
+    expect(&other, "way: list|locks: range|moved by: the caller");
+    other = in;
+    other.between = 1;
+    CHECK(!strncmp(told(&other), "way: sieve", 10));
     in.access = WR_ACCESS_SIEVE;
     in.sieve_buffer = 512;
     expect(&in, "way: sieve, or else list|locks: windows, or else lease or range|"
