@@ -249,9 +249,9 @@ static PyObject *discard(PyObject *self, PyObject *unused)
     return Py_BuildValue("");
 }
 
-/* Closing is collective: of an array that several ranks have, nothing is done for one of them. A new
- * one that is forgotten may be half written: it does not get its name, but for one that lives until
- * a program has come to its end. */
+/* Closing is collective: of an array that several ranks have, nothing is done for one of them. A
+ * new one that is forgotten may be half written: it does not get its name, but for one that lives
+ * until a program has come to its end. */
 static void forget(py_array *a, bool whole)
 {
     PyObject *type, *value, *trace;
