@@ -1,9 +1,12 @@
 /* Arrays: what holds a weir_array. The class that users see is made from this one, in the package.
  */
 #include <limits.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "python.h"
+
+#include <structmember.h>
 
 PyTypeObject *py_array_type;
 bool py_arrays_were_shared;
@@ -49,14 +52,6 @@ static PyObject *find_dtype(int type)
     static PyObject *dtype;
     PyObject *call = py_numpy("dtype", &dtype);
     return call ? PyObject_CallFunction(call, "s", weir_type_name(type)) : NULL;
-}
-
-/* Of a call that all ranks make. */
-static PyObject *raise_shared(void)
-{
-    py_raise();
-    py_mark_shared();
-    return NULL;
 }
 
 /* What was opened becomes the object's. */
@@ -111,7 +106,7 @@ static PyObject *open_array(PyObject *self, PyObject *args)
     const MPI_Comm comm = py_comm_at(address);
     const int mode = writable ? WEIR_READ | WEIR_WRITE : WEIR_READ;
     Py_BEGIN_ALLOW_THREADS code = weir_array_open(comm, path, mode, hints, &array);
-    Py_END_ALLOW_THREADS if (code) return raise_shared();
+    Py_END_ALLOW_THREADS if (code) return py_raise_shared();
     Py_INCREF(keep);
     a->comm = keep;
     a->writable = writable;
@@ -198,7 +193,7 @@ static PyObject *create(PyObject *self, PyObject *args)
         weir_array_create(w.comm, w.path, &w.info, &w.options, w.hints, &array);
     Py_END_ALLOW_THREADS if (w.like) w.like->users--;
     if (code)
-        return raise_shared();
+        return py_raise_shared();
     Py_INCREF(w.keep);
     a->comm = w.keep;
     a->writable = a->fresh = true;
@@ -227,7 +222,7 @@ static int end(py_array *a, int (*how)(weir_array *))
         return -1;
     }
     if (code)
-        raise_shared();
+        py_raise_shared();
     return code;
 }
 
@@ -306,7 +301,7 @@ static PyObject *sync_array(PyObject *self, PyObject *unused)
     if (!py_array_use(a))
         return NULL;
     PY_INSIDE(a, code = weir_array_sync(a->array));
-    return code ? raise_shared() : Py_BuildValue("");
+    return code ? py_raise_shared() : Py_BuildValue("");
 }
 
 static PyObject *stored(PyObject *self, PyObject *unused)
@@ -318,7 +313,7 @@ static PyObject *stored(PyObject *self, PyObject *unused)
     if (!py_array_use(a))
         return NULL;
     PY_INSIDE(a, code = weir_array_stored(a->array, &bytes, &tiles));
-    return code ? raise_shared() : Py_BuildValue("LL", (long long)bytes, (long long)tiles);
+    return code ? py_raise_shared() : Py_BuildValue("LL", (long long)bytes, (long long)tiles);
 }
 
 static PyObject *given(PyObject *o)
@@ -453,61 +448,10 @@ static PyObject *collect(PyObject *self, PyObject *args)
     return Py_BuildValue("");
 }
 
-static PyObject *get_shape(PyObject *self, void *unused)
-{
-    (void)unused;
-    PyObject *shape = ((py_array *)self)->shape;
-    return shape ? Py_INCREF(shape), shape : Py_BuildValue("");
-}
-
-static PyObject *get_dtype(PyObject *self, void *unused)
-{
-    (void)unused;
-    PyObject *dtype = ((py_array *)self)->dtype;
-    return dtype ? Py_INCREF(dtype), dtype : Py_BuildValue("");
-}
-
 static PyObject *get_closed(PyObject *self, void *unused)
 {
     (void)unused;
     return PyBool_FromLong(!((py_array *)self)->array);
-}
-
-static PyObject *get_writable(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyBool_FromLong(((py_array *)self)->writable);
-}
-
-static PyObject *get_fresh(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyBool_FromLong(((py_array *)self)->fresh);
-}
-
-static PyObject *get_depth(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromLong(((py_array *)self)->collective);
-}
-
-static PyObject *get_rank(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromLong(((py_array *)self)->rank);
-}
-
-static PyObject *get_ranks(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromLong(((py_array *)self)->ranks);
-}
-
-static PyObject *get_comm(PyObject *self, void *unused)
-{
-    (void)unused;
-    PyObject *comm = ((py_array *)self)->comm;
-    return comm ? Py_INCREF(comm), comm : Py_BuildValue("");
 }
 
 static Py_ssize_t length(PyObject *self)
@@ -542,25 +486,29 @@ static PyMethodDef methods[] = {
      "are there. On all ranks."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {
-    {"shape", get_shape, NULL, "Indices along each dimension.", NULL},
-    {"dtype", get_dtype, NULL, "NumPy's type of the elements, in this machine's byte order.", NULL},
-    {"closed", get_closed, NULL, "Whether the array was closed.", NULL},
-    {"writable", get_writable, NULL, "Whether it was opened for writing, or is new.", NULL},
-    {"_fresh", get_fresh, NULL, NULL, NULL},
-    {"_together", get_depth, NULL, NULL, NULL},
-    {"rank", get_rank, NULL, "This process among those that have the array open.", NULL},
-    {"ranks", get_ranks, NULL, "How many processes have the array open together.", NULL},
-    {"comm", get_comm, NULL, "The communicator it was opened with, or None.", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef getters[] = {{"closed", get_closed, NULL, "Whether the array was closed.", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, dealloc},
-                              {Py_tp_methods, methods},
-                              {Py_tp_getset, getters},
-                              {Py_mp_subscript, get_item},
-                              {Py_mp_ass_subscript, set_item},
-                              {Py_mp_length, length},
-                              {0, NULL}};
+static PyMemberDef members[] = {
+    {"shape", T_OBJECT, offsetof(py_array, shape), READONLY, "Indices along each dimension."},
+    {"dtype", T_OBJECT, offsetof(py_array, dtype), READONLY,
+     "NumPy's type of the elements, in this machine's byte order."},
+    {"writable", T_BOOL, offsetof(py_array, writable), READONLY,
+     "Whether it was opened for writing, or is new."},
+    {"_fresh", T_BOOL, offsetof(py_array, fresh), READONLY, NULL},
+    {"_together", T_INT, offsetof(py_array, collective), READONLY, NULL},
+    {"rank", T_INT, offsetof(py_array, rank), READONLY,
+     "This process among those that have the array open."},
+    {"ranks", T_INT, offsetof(py_array, ranks), READONLY,
+     "How many processes have the array open together."},
+    {"comm", T_OBJECT, offsetof(py_array, comm), READONLY,
+     "The communicator it was opened with, or None."},
+    {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, dealloc},    {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},     {Py_tp_members, members},
+                              {Py_mp_subscript, get_item}, {Py_mp_ass_subscript, set_item},
+                              {Py_mp_length, length},      {0, NULL}};
 
 static PyType_Spec spec = {.name = "weir._weir.Array",
                            .basicsize = sizeof(py_array),

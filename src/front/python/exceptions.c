@@ -60,6 +60,13 @@ void py_mark_shared(void)
     Py_XDECREF(trace);
 }
 
+PyObject *py_raise_shared(void)
+{
+    py_raise();
+    py_mark_shared();
+    return NULL;
+}
+
 void py_note_exception(void)
 {
     weir_error e = {.code = WEIR_EINVAL, .rank = -1, .offset = -1};

@@ -21,6 +21,9 @@ PyObject *py_raise(void);
  * because of it is safe. */
 void py_mark_shared(void);
 
+/* Both: of a call that all ranks make. */
+PyObject *py_raise_shared(void);
+
 /* The pending exception becomes the library's failure, which other ranks are told of, and stays. */
 void py_note_exception(void);
 

@@ -77,12 +77,7 @@ static PyObject *remove_array(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "yn", &path, &address))
         return NULL;
     Py_BEGIN_ALLOW_THREADS code = weir_array_remove(py_comm_at(address), path);
-    Py_END_ALLOW_THREADS if (code)
-    {
-        py_raise();
-        py_mark_shared();
-    }
-    return code ? NULL : Py_BuildValue("");
+    Py_END_ALLOW_THREADS return code ? py_raise_shared() : Py_BuildValue("");
 }
 
 static PyObject *doctor(PyObject *module, PyObject *args)
@@ -95,12 +90,7 @@ static PyObject *doctor(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "yn", &folder, &address))
         return NULL;
     Py_BEGIN_ALLOW_THREADS code = weir_doctor(py_comm_at(address), folder, text, sizeof text);
-    Py_END_ALLOW_THREADS if (code)
-    {
-        py_raise();
-        py_mark_shared();
-    }
-    return code ? NULL : PyUnicode_DecodeFSDefault(text);
+    Py_END_ALLOW_THREADS return code ? py_raise_shared() : PyUnicode_DecodeFSDefault(text);
 }
 
 /* The type of that name, as NumPy's dtype.str has it; "" if there is none. */

@@ -169,9 +169,7 @@ static PyObject *begin(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS count_users(l, -1);
     if (code) {
         l->slabs = NULL;
-        py_raise();
-        py_mark_shared();
-        return NULL;
+        return py_raise_shared();
     }
     l->dimensions = ((py_array *)PyTuple_GetItem(o.inputs ? inputs : outputs, 0))->dimensions;
     enlist(l);
