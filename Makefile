@@ -8,6 +8,7 @@
 # make docs                  rewrite the generated documents
 # make abi                   at a release: note its interface, which lint compares with
 # make install PREFIX=...    /usr/local unless told
+# make deb                   Debian packages of that build, into build/$(MPI)/deb
 # make help                  this
 MPI ?= openmpi
 PREFIX ?= /usr/local
@@ -26,7 +27,7 @@ ifeq ($(filter openmpi mpich,$(MPI)),)
 $(error MPI is "$(MPI)"; it must be openmpi or mpich)
 endif
 
-.PHONY: all packages setup demo python fortran test test-long sanitized lint bench docs abi install clean help
+.PHONY: all packages setup demo python fortran test test-long sanitized lint bench docs abi install deb clean help
 all: packages
 	@$(call configure,$(MPI))
 	@cmake --build $(BUILD)
@@ -42,7 +43,10 @@ endef
 PACKAGES := library $(MPI)
 PACKAGES += $(filter python fortran,$(MAKECMDGOALS))
 ifneq ($(filter test test-long sanitized bench lint,$(MAKECMDGOALS)),)
-PACKAGES += openmpi mpich python fortran test
+PACKAGES += openmpi mpich python fortran deb test
+endif
+ifneq ($(filter deb,$(MAKECMDGOALS)),)
+PACKAGES += python fortran deb
 endif
 ifneq ($(filter lint abi,$(MAKECMDGOALS)),)
 PACKAGES += lint
@@ -97,6 +101,9 @@ abi: packages
 
 install: all
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+deb: all
+	@packaging/debian/build $(BUILD) $(MPI)
 
 clean:
 	rm -rf build

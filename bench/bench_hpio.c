@@ -3,7 +3,8 @@
  * a dense interleaving against plain I/O, the memory a call takes, and the price of a tiny call.
  * Prints what contest.h says; bench/hpio.py runs it once for each peer and compares. With
  * --cluster, for bench/cluster.py, dense cases are compared with plain access by all ranks and with
- * sending the same bytes to the next host, and tiny calls with a barrier.
+ * sending the same bytes to the next host, and tiny calls with a barrier. With --traced FOLDER, for
+ * bench/trace.py, Weir leaves a trace there, and is compared with itself without one.
  *
  * Region i of rank p is at (i * ranks + p) * (size + gap) in the file and at i * (size + gap) in
  * memory. Every case is checked once, byte for byte and gaps included, before it is timed. */
@@ -45,8 +46,9 @@ typedef struct job {
     bool write, enumerated;
     MPI_Comm comm;
     const char *path;
-    int fd, near; /* ranks of a host */
-    weir_file *file;
+    int fd, near;      /* ranks of a host */
+    const char *trace; /* its folder, or NULL */
+    weir_file *file, *untraced;
     weir_pattern *where, *memory;
     MPI_File peer;
     MPI_Datatype file_type, memory_type;
@@ -78,14 +80,25 @@ static void *must(void *memory)
 
 /* The contestants. */
 
-static void ours(void *user)
+static void ours_by(const job *j, weir_file *file)
 {
-    job *j = user;
     int64_t count;
-    int code = j->write ? weir_file_write_all(j->file, j->where, j->memory, j->buffer, &count, NULL)
-                        : weir_file_read_all(j->file, j->where, j->memory, j->buffer, &count, NULL);
+    int code = j->write ? weir_file_write_all(file, j->where, j->memory, j->buffer, &count, NULL)
+                        : weir_file_read_all(file, j->where, j->memory, j->buffer, &count, NULL);
     if (code || count != j->count * j->size)
         contest_stop("access");
+}
+
+static void ours(void *user)
+{
+    const job *j = user;
+    ours_by(j, j->file);
+}
+
+static void ours_untraced(void *user)
+{
+    const job *j = user;
+    ours_by(j, j->untraced);
 }
 
 static void peer(void *user)
@@ -352,15 +365,24 @@ static void add_plain(contestant *list)
     list[1] = (contestant){.step = plain_spread, .ranks = PLAIN_RANKS};
 }
 
+/* With and without a trace there and back, because who comes second finds data in caches. */
+static void add_rivals(const job *j, contestant *list)
+{
+    list[0].step = ours;
+    list[1].step = j->trace ? ours_untraced : peer;
+    list[2].step = j->trace ? ours_untraced : NULL;
+    list[3].step = j->trace ? ours : NULL;
+}
+
 static void run_hpio(job *j)
 {
     char name[64];
     snprintf(name, sizeof name, "regions of %d bytes, %s", (int)j->size,
              j->enumerated ? "enumerated" : "succinct");
     contest c = {.part = "hpio", .name = name, .op = op(j), .seconds = 0.3, .user = j};
-    c.list[0].step = ours;
-    c.list[1].step = peer;
-    if (!j->write && j->size >= PLAIN_SIZE && contest_ranks == MANY_RANKS && !contest_cluster)
+    add_rivals(j, c.list);
+    if (!j->write && j->size >= PLAIN_SIZE && contest_ranks == MANY_RANKS && !contest_cluster &&
+        !j->trace)
         add_plain(&c.list[2]);
     describe(j);
     set_view(j);
@@ -427,16 +449,16 @@ static void part_tiny(job *j)
 {
     contest c = {.part = "tiny", .name = "800 bytes a rank", .op = "read", .user = j};
     c.seconds = 1;
-    c.list[0].step = ours;
-    c.list[1].step = peer;
-    c.list[2].step = contest_cluster ? barrier : NULL;
+    add_rivals(j, c.list);
+    if (contest_cluster)
+        c.list[2].step = barrier;
     j->write = j->enumerated = false;
     begin(j, 1, TINY, 0);
     describe(j);
     set_view(j);
     check(j, ours);
     check(j, peer);
-    for (int i = 0; c.list[i].step; i++)
+    for (int i = 0; i < CONTEST_MOST && c.list[i].step; i++)
         c.list[i].calls = calls_of(c.list[i], j);
     contest_run(&c);
     forget(j);
@@ -455,6 +477,16 @@ static void open_ours(job *j)
 {
     if (weir_file_open(j->comm, j->path, WEIR_READ | WEIR_WRITE | WEIR_CREATE, NULL, &j->file))
         contest_stop("open");
+}
+
+/* A trace is begun with the first file of a communicator. */
+static void open_traced(job *j)
+{
+    open_ours(j);
+    j->untraced = j->file;
+    MPI_Comm_dup(j->comm, &j->comm);
+    setenv("WEIR_TRACE", j->trace, 1);
+    open_ours(j);
 }
 
 static void open_peer(job *j)
@@ -533,21 +565,26 @@ int main(int argc, char **argv)
 {
     contest_init(argc, argv);
     if (argc < 2)
-        return fprintf(stderr, "usage: bench_hpio FILE [--quick] [--cluster]\n"), MPI_Finalize(), 2;
+        return fprintf(stderr, "usage: bench_hpio FILE [--quick] [--cluster] [--traced FOLDER]\n"),
+               MPI_Finalize(), 2;
     job j = {.comm = MPI_COMM_WORLD, .path = argv[1], .piece = must(calloc(1, CHECKED))};
+    for (int i = 2; i + 1 < argc; i++)
+        if (!strcmp(argv[i], "--traced"))
+            j.trace = argv[i + 1];
     count_near(&j);
-    open_ours(&j);
+    (j.trace ? open_traced : open_ours)(&j);
     if (weir_file_set_size(j.file, (int64_t)contest_ranks * REGIONS * (LARGEST + SPACING)))
         contest_stop("set_size");
     j.fd = open(j.path, O_RDWR);
     open_peer(&j);
     part_hpio(&j);
-    if (contest_ranks == MANY_RANKS)
+    if (contest_ranks == MANY_RANKS && !j.trace)
         part_dense(&j);
     part_tiny(&j);
     MPI_File_close(&j.peer);
     weir_file_close(j.file);
-    if (contest_ranks == MANY_RANKS && !contest_cluster)
+    weir_file_close(j.untraced);
+    if (contest_ranks == MANY_RANKS && !contest_cluster && !j.trace)
         part_memory(&j);
     close(j.fd);
     free(j.piece);

@@ -14,6 +14,7 @@
 #include "transport/local.h"
 #include "transport/mpi_transport.h"
 #include "weir/weir.h"
+#include "weir_watching.h"
 
 /* The value of a communicator's attribute; outlives its world where MPI_Finalize ends that first,
  * and the communicator where files are still open on it. */
@@ -34,6 +35,7 @@ static bool opened;
 static void world_ends(void *user)
 {
     keeper *k = user;
+    wr_watching_part(k->world);
     pthread_mutex_lock(&lock);
     keeper **at = &keepers;
     while (*at && *at != k)
@@ -66,8 +68,10 @@ static int end_all(MPI_Comm comm, int key, void *value, void *unused)
         wr_mpi_abandon(world->transport);
         wr_world_end(world); /* takes itself off the list */
     }
-    if (opened)
+    if (opened) {
+        wr_watching_end(&process);
         wr_process_close(&process);
+    }
     opened = false;
     return MPI_SUCCESS;
 }
@@ -193,6 +197,7 @@ static bool alone_opened;
 static void forget_alone(void)
 {
     pthread_mutex_init(&alone_lock, NULL);
+    wr_watching_forget();
     alone_opened = false;
 }
 
@@ -204,8 +209,10 @@ static int open_alone(const wr_tunables *tunables)
     if (!watched && pthread_atfork(NULL, NULL, forget_alone))
         code = WEIR_ENOMEM;
     watched = watched || !code;
-    if (!code && !alone_opened)
+    if (!code && !alone_opened) {
         wr_process_open(&alone, tunables);
+        wr_watching_begin_alone(&alone, tunables);
+    }
     alone_opened = alone_opened || !code;
     pthread_mutex_unlock(&alone_lock);
     return code;
@@ -258,9 +265,25 @@ int wr_world_get(MPI_Comm comm, wr_world **out)
     code = new_world(comm, &world);
     if (!code)
         code = keep(comm, world);
-    if (!code)
-        *out = world;
-    return code;
+    if (code)
+        return code;
+    wr_watching_begin(comm, world);
+    *out = world;
+    return 0;
+}
+
+int weir_totals_get(MPI_Comm comm, weir_totals *out)
+{
+    const wr_tally *t = comm == MPI_COMM_NULL ? &alone.tally : &process.tally;
+    *out = (weir_totals){.wanted_read = wr_tally_get(&t->wanted[WR_READ]),
+                         .wanted_written = wr_tally_get(&t->wanted[WR_WRITE]),
+                         .moved_read = wr_tally_get(&t->moved[WR_READ]),
+                         .moved_written = wr_tally_get(&t->moved[WR_WRITE]),
+                         .calls = wr_tally_get(&t->calls),
+                         .errors = wr_tally_get(&t->errors),
+                         .io_ns = wr_tally_get(&t->ns) + wr_tally_get(&t->rest_ns),
+                         .memory_peak = wr_memory_peak()};
+    return 0;
 }
 
 bool wr_worlds_need_callers(void)

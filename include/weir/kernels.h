@@ -134,6 +134,69 @@ typedef struct weir_reduction {
 WEIR_API int weir_array_reduce_along(weir_array *from, weir_array *to,
                                      const weir_reduction *reduction, const weir_work *work);
 
+/* --- sections --- */
+
+/* These take what is selected of an array, by ranges and lists; NULL: everything. They need each
+ * element for some of the time only: memory is for two parts of up to 4 MiB, each of which some
+ * rank reads and looks at. WEIR_EINVAL also: a selection of boxes or of one member. After an error
+ * results are as they were. */
+
+/* As weir_array_reduce. */
+WEIR_API int weir_array_reduce_section(weir_array *array, const weir_selection *of,
+                                       weir_statistics *out, const weir_work *work);
+
+typedef struct weir_comparison {
+    double rtol, atol; /* elements are equal if |a - b| <= atol + rtol |b|, and both are finite, or
+                          if a == b */
+    int nans_differ;   /* 0: what is not a number is equal to what is not; 1: to nothing */
+    int first_only;    /* 1: ends soon after a difference is found, of which the rest tells then */
+    int64_t count, differences; /* set: elements; of these, not equal */
+    int64_t first; /* set: row-major number, in the selection, of the first of these; -1: none */
+    double absolute, relative; /* set: largest |a - b|, and |a - b| / |b| where b is not 0, of all
+                                  elements where that is a number */
+    int64_t reserved[4];       /* 0 */
+} weir_comparison;
+
+/* Two arrays, or selections of the same shape: dimensions of one index do not count (WEIR_EINVAL
+ * otherwise, or for tolerances that are no numbers from 0 up). Integers are compared exactly, but
+ * u8 with those that have a sign, and integers with floats, as f8; complex ones by the size of
+ * their difference. */
+WEIR_API int weir_array_compare(weir_array *a, const weir_selection *of_a, weir_array *b,
+                                const weir_selection *of_b, weir_comparison *comparison,
+                                const weir_work *work);
+
+typedef struct weir_histogram {
+    int64_t bins;         /* of equal width, at most 2^24 */
+    double lo, hi;        /* the range, of which the last bin has both ends; both 0: set, from the
+                            least to the largest finite number, in a pass of its own */
+    int64_t *counts;      /* set: so many as there are bins */
+    int64_t count, nans;  /* set: elements; of these, not a number */
+    int64_t below, above; /* set: not in the range */
+    int64_t reserved[4];  /* 0 */
+} weir_histogram;
+
+/* As numpy.histogram counts elements as f8. WEIR_EINVAL: complex elements, another number of bins,
+ * a range that is none; WEIR_ERANGE: its ends are too far apart, or too near, for doubles. */
+WEIR_API int weir_array_histogram(weir_array *array, const weir_selection *of,
+                                  weir_histogram *histogram, const weir_work *work);
+
+typedef struct weir_quantiles {
+    int quantiles;       /* at most 128 */
+    int skip_nans;       /* 0: if one element is not a number, no quantile is */
+    const double *p;     /* which: from 0 to 1 */
+    double *value;       /* set, by p; not a number if there are no elements */
+    int64_t count, nans; /* set: elements; of these, not a number */
+    int passes;          /* set: how often elements were read */
+    int64_t reserved[4]; /* 0 */
+} weir_quantiles;
+
+/* Exact, and interpolated as numpy.quantile does it, in f8. Elements are read once where their type
+ * has up to 16 bits or all are equal, otherwise twice as a rule, and up to eight times where what
+ * is near the quantiles takes more than half of the memory, or that is less than 1 MiB.
+ * WEIR_EINVAL: complex elements, another number of quantiles, or one that is not from 0 to 1. */
+WEIR_API int weir_array_quantiles(weir_array *array, const weir_selection *of,
+                                  weir_quantiles *quantiles, const weir_work *work);
+
 /* Every element becomes `value`, one of the array's type in this machine's byte order. */
 WEIR_API int weir_array_fill(weir_array *array, const void *value, const weir_work *work);
 

@@ -20,6 +20,7 @@
 #include "weir/array.h"
 #include "weir/error.h"
 #include "weir/file.h"
+#include "weir/files.h"
 #include "weir/kernels.h"
 #include "weir/pattern.h"
 #include "weir/plan.h"
@@ -82,11 +83,31 @@ WEIR_API int weir_tunable_unknown(int index, char *text, size_t size);
  * for libraries on top of this one. [local] */
 WEIR_API void weir_log(const char *level, const char *line);
 
+/* What this process has done with files so far, whichever communicator they are opened on. */
+typedef struct weir_totals {
+    int64_t wanted_read, wanted_written; /* bytes that calls asked for and got */
+    int64_t moved_read, moved_written;   /* bytes between memory and files: what lies between, and
+                                            data of other ranks, included; tiles as they are
+                                            before they are encoded */
+    int64_t calls, errors;               /* accesses, and those of them that failed */
+    int64_t io_ns;       /* nanoseconds in these calls; 0 unless `stats` or `trace` */
+    int64_t memory_peak; /* most bytes of the library's buffers at a time */
+    int64_t reserved[8];
+} weir_totals;
+
+/* Those of this process; MPI_COMM_NULL: of what it opened on that, otherwise of all the rest.
+ * Amplification is moved bytes by wanted ones, each summed over all ranks. [local] */
+WEIR_API int weir_totals_get(MPI_Comm comm, weir_totals *out);
+
 /* Writes what the library finds on this machine and in `folder`, and what it will therefore use, as
  * lines of text into text[0, size), the same on every rank, cut to fit and terminated; 4 KiB are
  * plenty. Takes about 50 ms and writes a few MiB into the folder, removed again. WEIR_ENOENT and
  * the like if the folder cannot be used. [collective] */
 WEIR_API int weir_doctor(MPI_Comm comm, const char *folder, char *text, size_t size);
+
+/* The same as one JSON object in a line, for programs; text[0, 16384) holds any that there is.
+ * [collective] */
+WEIR_API int weir_doctor_json(MPI_Comm comm, const char *folder, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -88,7 +88,8 @@ static void try_ways(wr_lone *x)
             return;
     }
     if (x->plan->way[0] && !x->outcome.code)
-        x->outcome = (wr_outcome){wr_fail(WEIR_EIO, "no way of access got through"), x->plan->lo};
+        x->outcome = (wr_outcome){.code = wr_fail(WEIR_EIO, "no way of access got through"),
+                                  .stop = x->plan->lo};
 }
 
 /* Atomic mode: one lock for all of it, and no other beneath it. False: it cannot be had. */
@@ -103,7 +104,7 @@ static bool hold(wr_lone *x)
     if (!code && x->handle->weak && (code = wr_handle_sync(x->handle, WR_SYNC_REFRESH)))
         wr_handle_unlock(x->handle, plan->lo, plan->hi);
     if (code)
-        x->outcome = (wr_outcome){code, plan->lo};
+        x->outcome = (wr_outcome){.code = code, .stop = plan->lo};
     else
         wr_did_lock(&x->did, kind);
     return !code;
@@ -137,6 +138,7 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
     make_input(handle, a, moving, call, &in);
     wr_plan_alone(&in, &plan);
     wr_lone x = {.handle = handle, .a = a, .in = &in, .plan = &plan, .outcome.stop = INT64_MAX};
+    x.did.began = call ? 0 : wr_did_begin(&handle->watch);
     if (wr_handle_tells(handle)) {
         x.did.number = atomic_fetch_add(&handle->logged, 1);
         wr_log_plan(handle, x.did.number, &in, &plan);
@@ -150,6 +152,11 @@ wr_outcome wr_alone_run(wr_handle *handle, const wr_access_request *a, const wr_
         handle->wrote_alone = true; /* a call that took this back meanwhile heard of a part */
     if (wr_handle_tells(handle))
         wr_log_did(handle, &x.did);
+    x.outcome.way = x.did.way;
+    if (x.did.began)
+        x.outcome.class = wr_note_class(
+            handle,
+            &(wr_noted){.a = a, .in = &in, .plan = &plan, .did = &x.did, .exchange = wr_no_name});
     if (!x.outcome.code && a->whole)
         x.outcome.code = wr_handle_demand_all(handle, x.outcome.stop);
     return x.outcome;

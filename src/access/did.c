@@ -1,9 +1,10 @@
-/* The log of plans. */
+/* The log of plans, and what the profile learns of them. */
 #include "access/did.h"
 
 #include <string.h>
 
 #include "access/handle.h"
+#include "base/timer.h"
 #include "plan/say.h"
 
 enum { TEXT = 2048 };
@@ -53,4 +54,44 @@ void wr_log_did(const wr_handle *handle, const wr_did *did)
     wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s, rank %d, %s %lld: %s",
                 handle->storage->path, handle->world->transport->rank,
                 did->meetings ? "call" : "access", (long long)did->number, text);
+}
+
+/* Of the whole pattern, of which an access may be a part: it is the order of magnitude that counts.
+ */
+static void set_request(const wr_access_request *a, wr_call_kind *kind)
+{
+    const int64_t runs = wr_pattern_root(a->file)->runs;
+    int64_t lo, hi;
+    if (a->begin == a->end || runs <= 0)
+        return;
+    weir_pattern_bounds(a->file, &lo, &hi);
+    kind->run = wr_min(a->end - a->begin, weir_pattern_bytes(a->file) / runs);
+    kind->stride = runs > 1 ? (hi - lo - kind->run) / (runs - 1) : 0;
+}
+
+int wr_note_class(const wr_handle *handle, const wr_noted *n)
+{
+    wr_profile *p = handle->watch.profile;
+    const bool windows = n->plan->collective || n->plan->way[0] == WR_WAY_SIEVE;
+    wr_call_kind kind = {.file = handle->watch.file,
+                         .direction = n->a->direction,
+                         .together = !n->in->alone,
+                         .form = (int)n->in->form,
+                         .exchange = n->exchange,
+                         .way = wr_way_names[n->did->way ? n->did->way : n->did->alone],
+                         .aggregators = n->plan->collective ? n->plan->aggregators : 0,
+                         .window = windows ? n->plan->window : 0,
+                         .rounds = n->did->windows};
+    bool wants_plan = false;
+    set_request(n->a, &kind);
+    const int64_t now = wr_timer_now ? wr_timer_now->last : wr_clock_ns();
+    const int class = wr_profile_class(p, &kind, now - n->did->began, &wants_plan);
+    if (wants_plan) {
+        char text[WR_PLAN_TEXT];
+        wr_text t = {text, sizeof text, 0};
+        wr_say_input(&t, n->in);
+        wr_say_plan(&t, n->in, n->plan);
+        wr_profile_set_plan(p, class, text);
+    }
+    return class + 1;
 }

@@ -3,14 +3,18 @@
 #ifndef WR_ACCESS_DID_H
 #define WR_ACCESS_DID_H
 
+#include "base/timer.h"
 #include "plan/plan.h"
 #include "storage/lock.h"
 
+struct wr_access_request;
 struct wr_handle;
 
 typedef struct wr_did {
+    int64_t began;     /* when, if there is a profile; otherwise 0 */
     int64_t number;    /* of the file's collective calls, or of a rank's own accesses if logged */
     int64_t way;       /* enum wr_way: the one that got through */
+    int64_t alone;     /* the same, of a rank by itself in a collective call */
     int64_t exchange;  /* enum wr_exchange: of the rounds, if there were any */
     int64_t windows;   /* that were made */
     int64_t open;      /* of these, with us now, */
@@ -38,5 +42,25 @@ static inline void wr_did_open(wr_did *did)
 void wr_log_plan(const struct wr_handle *handle, int64_t number, const wr_plan_input *in,
                  const wr_plan *plan);
 void wr_log_did(const struct wr_handle *handle, const wr_did *did);
+
+/* For the profile, and only then: 0 otherwise. */
+static inline int64_t wr_did_begin(const wr_watch *watch)
+{
+    if (!watch->profile)
+        return 0;
+    return wr_timer_now ? wr_timer_now->last : wr_clock_ns();
+}
+
+/* An access that is over. The exchange is that of its rounds, by name. */
+typedef struct wr_noted {
+    const struct wr_access_request *a;
+    const wr_plan_input *in;
+    const wr_plan *plan;
+    const wr_did *did;
+    const char *exchange;
+} wr_noted;
+
+/* Its class in the profile, from 1, with the text of its plan where the profile wants that. */
+int wr_note_class(const struct wr_handle *handle, const wr_noted *access);
 
 #endif

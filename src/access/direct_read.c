@@ -8,6 +8,7 @@
 #include "access/readahead.h"
 #include "base/arith.h"
 #include "base/task.h"
+#include "base/timer.h"
 #include "pattern/pack.h"
 
 enum { WINDOW = WR_DIRECT_WINDOW, PIECES = 1024, WINDOWS = WR_DIRECT_WINDOWS, DEPTH = 128 };
@@ -25,7 +26,8 @@ typedef struct window {
 struct wr_direct_reader {
     wr_storage *storage;
     int64_t size;
-    int64_t read; /* bytes, since it was opened */
+    int64_t read;   /* bytes, since it was opened */
+    wr_watch watch; /* its own: it is used while others use the file's storage */
     char *memory;
     window windows[WINDOWS];
 };
@@ -38,6 +40,9 @@ bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s)
     if (!c)
         return false;
     memset(c, 0, sizeof *c);
+    if (s->watch)
+        c->watch = (wr_watch){
+            .tally = s->watch->tally, .profile = s->watch->profile, .file = s->watch->file};
     wr_tunables tunables = *s->tunables;
     tunables.io_depth = wr_max(tunables.io_depth, DEPTH);
     tunables.direct.which = WR_SWITCH_ALWAYS;
@@ -46,6 +51,7 @@ bool wr_direct_reader_open(wr_direct_reader **reader, const wr_storage *s)
     wr_storage_options options = {.tunables = &tunables,
                                   .log = s->log,
                                   .budget = s->budget,
+                                  .watch = s->watch ? &c->watch : NULL,
                                   .origin = &same,
                                   .as_it_is = true};
     int code = wr_storage_open(s->path, WR_OPEN_READ, &options, &c->storage);
@@ -174,17 +180,21 @@ bool wr_direct_reader_read(wr_direct_reader *c, const wr_access_request *a)
     wr_cursor_limit(&ahead, a->begin, a->end);
     file = ahead;
     wr_cursor_init(&memory, a->memory);
+    const wr_visit first = wr_watch_begin(&c->watch);
     for (int i = 0; i < WINDOWS - 1; i++)
         fill(c, &ahead, &c->windows[i]);
+    wr_watch_end(&c->watch, first);
     c->windows[WINDOWS - 1].count = 0;
     for (int64_t k = 0; c->windows[k % WINDOWS].count; k++) {
+        const wr_visit visit = wr_watch_begin(&c->watch);
         window *now = &c->windows[k % WINDOWS], *next = &c->windows[(k + WINDOWS - 1) % WINDOWS];
         good = collect(c, now) && good;
         next->count = 0;
-        if (good) {
+        if (good)
             fill(c, &ahead, next);
+        wr_watch_end(&c->watch, visit);
+        if (good)
             copy(a, now, &file, &memory);
-        }
         c->read += now->used;
         if (wr_task_current())
             wr_task_yield();

@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/timer.h"
 
 enum { BATCHES = 64 };
 
 void wr_handle_init(wr_handle *handle, wr_world *world)
 {
-    *handle = (wr_handle){.world = world};
+    *handle = (wr_handle){.world = world,
+                          .watch = {.tally = &world->process->tally,
+                                    .profile = world->process->profile,
+                                    .timed = world->process->timed}};
     pthread_mutex_init(&handle->moving, NULL);
     pthread_mutex_init(&handle->io_worker.lock, NULL);
     pthread_mutex_init(&handle->lease_reaper.lock, NULL);
@@ -38,6 +42,7 @@ int wr_handle_ready(wr_handle *handle)
     if (atomic_load_explicit(&handle->ready, memory_order_acquire))
         return 0;
     pthread_mutex_lock(&handle->moving);
+    const wr_visit visit = wr_watch_begin(&handle->watch);
     int code = wr_storage_open_now(handle->storage, handle->open_flags);
     if (!code) {
         wr_log_line(&handle->world->log, WR_LOG_DEBUG, "%s: rank %d opens it now",
@@ -46,6 +51,7 @@ int wr_handle_ready(wr_handle *handle)
             code = refresh(handle);
         atomic_store_explicit(&handle->ready, true, memory_order_release);
     }
+    wr_watch_end(&handle->watch, visit);
     pthread_mutex_unlock(&handle->moving);
     return code;
 }
@@ -109,12 +115,14 @@ int wr_handle_sync(wr_handle *handle, enum wr_sync how)
 {
     int code = 0;
     pthread_mutex_lock(&handle->moving);
+    const wr_visit visit = wr_watch_begin(&handle->watch);
     if (!handle->ready) /* it has written nothing, and looks when it opens the file */
         handle->aged = handle->aged || how == WR_SYNC_REFRESH;
     else if (how == WR_SYNC_REFRESH)
         code = refresh(handle);
     else
         code = wr_storage_sync(handle->storage, how);
+    wr_watch_end(&handle->watch, visit);
     pthread_mutex_unlock(&handle->moving);
     return code;
 }
@@ -220,7 +228,9 @@ int wr_handle_move(wr_handle *handle, enum wr_direction direction, const weir_pa
                    char *buffer, int64_t *valid)
 {
     pthread_mutex_lock(&handle->moving);
+    const wr_visit visit = wr_watch_begin(&handle->watch);
     int code = wr_handle_move_held(handle, direction, cover, buffer, valid);
+    wr_watch_end(&handle->watch, visit);
     pthread_mutex_unlock(&handle->moving);
     return code;
 }

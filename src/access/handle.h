@@ -25,6 +25,7 @@ typedef struct wr_handle {
     wr_io_worker io_worker;
     wr_lease_reaper lease_reaper;
     wr_write_behind write_behind; /* what this rank keeps as aggregator; with `moving` held */
+    wr_watch watch;               /* what counts it; with `moving` held */
     wr_samples samples;           /* timed transfers of this rank; with `moving` held */
     wr_tunables tunables;         /* equal on all ranks, as are the fields below */
     wr_price price[2];            /* by direction */
@@ -66,6 +67,8 @@ static inline bool wr_handle_may_modify(const wr_handle *handle)
 typedef struct wr_outcome {
     int code;     /* 0 or a negative code, the error raised */
     int64_t stop; /* everything below this offset was moved; INT64_MAX: all of it */
+    int64_t way;  /* enum wr_way: the one that got through */
+    int class;    /* of the profile, from 1; 0: not known */
 } wr_outcome;
 
 /* Moves everything for this rank alone, as its plan says. `moving` is that of the operation it

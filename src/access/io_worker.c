@@ -2,6 +2,7 @@
 #include "access/io_worker.h"
 
 #include "access/handle.h"
+#include "base/timer.h"
 #include "pattern/cursor.h"
 
 enum { DEPTH = 4 }; /* windows with the storage at a time */
@@ -130,6 +131,7 @@ static void run(void *user)
         uint32_t called = wr_word_get(&c->call);
         wr_async_window *p;
         pthread_mutex_lock(&handle->moving);
+        const wr_visit visit = wr_watch_begin(&handle->watch);
         while (l.count < DEPTH && (p = take(c)))
             begin(&l, p);
         bool busy = l.count;
@@ -140,6 +142,7 @@ static void run(void *user)
                 wr_async_window_note(t);
             end_some(&l);
         }
+        wr_watch_end(&handle->watch, visit);
         pthread_mutex_unlock(&handle->moving);
         if (busy)
             wr_task_yield();

@@ -2,6 +2,7 @@
 #include "access/way.h"
 #include "base/arith.h"
 #include "base/task.h"
+#include "base/timer.h"
 
 enum { BATCHES = 64 };
 
@@ -71,6 +72,7 @@ static bool move_some(list_walk *d)
     int64_t bytes = 0, runs = 0;
     bool more = true;
     pthread_mutex_lock(&d->handle->moving);
+    const wr_visit visit = wr_watch_begin(&d->handle->watch);
     const int64_t start = wr_sample_start(d->runs, d->a->end - d->a->begin);
     while (d->used < BATCHES && bytes < d->bite) {
         more = next_transfer(d, &d->transfers[d->used]);
@@ -83,6 +85,7 @@ static bool move_some(list_walk *d)
     settle(d);
     if (!d->outcome->code && d->outcome->stop == INT64_MAX)
         wr_sample_end(&d->handle->samples, d->a->direction, start, runs, bytes);
+    wr_watch_end(&d->handle->watch, visit);
     pthread_mutex_unlock(&d->handle->moving);
     return more;
 }
@@ -120,7 +123,7 @@ bool wr_lone_enter(wr_lone *x)
         return true;
     int code = wr_handle_lock(x->handle, WR_LOCK_SHARED, x->plan->lo, x->plan->hi);
     if (code)
-        x->outcome = (wr_outcome){code, x->plan->lo};
+        x->outcome = (wr_outcome){.code = code, .stop = x->plan->lo};
     else
         wr_did_lock(&x->did, WR_LOCK_SHARED);
     return !code;

@@ -2,6 +2,7 @@
 #include "access/readahead.h"
 #include "access/way.h"
 #include "base/task.h"
+#include "base/timer.h"
 #include "pattern/pack.h"
 
 typedef struct mapped {
@@ -48,11 +49,18 @@ static bool move_mapped(mapped *d, int64_t hi)
     const bool write = d->a->direction == WR_WRITE;
     bool good = true;
     while (good && wr_cursor_peek(&d->file, &b)) {
+        const int64_t before = wr_cursor_data(&d->file), from = b.offset;
         pthread_mutex_lock(&handle->moving);
+        const wr_visit visit = wr_watch_begin(&handle->watch);
         good = wr_map_reach(&handle->map, handle->storage, hi) &&
                (!write || handle->map.writable) &&
                wr_map_read(&handle->map, handle->storage, hi, copy_pages, d) && !d->missing;
         wr_map_relax(&handle->map, handle->tunables.map);
+        if (good)
+            wr_watch_moved(&handle->watch, d->a->direction,
+                           (wr_span){from, wr_cursor_peek(&d->file, &b) ? b.offset : hi},
+                           wr_cursor_data(&d->file) - before, 0);
+        wr_watch_end(&handle->watch, visit);
         pthread_mutex_unlock(&handle->moving);
         if (wr_task_current())
             wr_task_yield();

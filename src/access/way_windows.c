@@ -5,6 +5,7 @@
 
 #include "access/way.h"
 #include "base/arith.h"
+#include "base/timer.h"
 
 enum { FLIGHTS = 2 };
 
@@ -39,9 +40,11 @@ static int move(wr_lone *x, flight *f, enum wr_direction direction, bool leave)
     p->cover = f->window.cover;
     p->buffer = f->buffer;
     pthread_mutex_lock(&handle->moving);
+    const wr_visit visit = wr_watch_begin(&handle->watch);
     f->away = leave && wr_async_window_submit(handle, p);
     if (!f->away)
         p->code = wr_handle_move_held(handle, direction, p->cover, p->buffer, &p->valid);
+    wr_watch_end(&handle->watch, visit);
     pthread_mutex_unlock(&handle->moving);
     return f->away ? 0 : p->code;
 }
@@ -73,7 +76,9 @@ static int end(wr_lone *x, flight *f, int code, int64_t *stop)
     const bool write = x->a->direction == WR_WRITE;
     if (f->away) {
         pthread_mutex_lock(&x->handle->moving);
+        const wr_visit visit = wr_watch_begin(&x->handle->watch);
         wr_async_window_wait(x->handle, &f->async);
+        wr_watch_end(&x->handle->watch, visit);
         pthread_mutex_unlock(&x->handle->moving);
         code = f->async.code;
     }

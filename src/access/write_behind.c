@@ -7,6 +7,7 @@
 #include "access/handle.h"
 #include "base/arith.h"
 #include "base/task.h"
+#include "base/timer.h"
 
 enum {
     CHUNK = 1 << 20,
@@ -319,6 +320,7 @@ static void write_span(wr_handle *handle, const span *s, weir_error *first)
     int64_t valid = INT64_MAX;
     int used = RUNS;
     pthread_mutex_lock(&handle->moving);
+    const wr_visit visit = wr_watch_begin(&handle->watch);
     walk w = {b, place_of(b, s->lo), s->lo, s->hi};
     while (used == RUNS) {
         for (used = 0; used < RUNS && next_run(&w, &transfers[used]); used++)
@@ -329,6 +331,7 @@ static void write_span(wr_handle *handle, const span *s, weir_error *first)
             clean(b, &transfers[i]);
     }
     empty_span(b, s);
+    wr_watch_end(&handle->watch, visit);
     pthread_mutex_unlock(&handle->moving);
 }
 

@@ -192,6 +192,14 @@ static int join_file(weir_array *a, wr_site *s)
     return a->joined ? 0 : WEIR_ENOMEM;
 }
 
+/* Where nothing could be made, its invented name would say nothing. */
+static int name_as_asked(const weir_array *a, const birth *b, int code)
+{
+    if (code && *b->made && !strcmp(weir_error_last()->file, b->made))
+        wr_error_note_file(a->at, weir_error_last()->offset);
+    return code;
+}
+
 /* Rank 0: a name, and the file or the folder of that name. */
 static int give_birth(weir_array *a, const wr_array_name *name, const wr_description *d,
                       bool overwrite, birth *b)
@@ -222,7 +230,7 @@ static int give_birth(weir_array *a, const wr_array_name *name, const wr_descrip
                    : wr_array_name_make(name, &(wr_new_file){&s->folder, s->made, wr_site_owner(s)},
                                         d, &a->labels);
     memcpy(b->name, a->set.name, sizeof b->name);
-    return code;
+    return name_as_asked(a, b, code);
 }
 
 /* Rank 0: of what was made nothing is left. */

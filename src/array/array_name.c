@@ -142,10 +142,8 @@ int wr_array_name_parse(const char *text, wr_array_name *out)
 
 /* --- what is there --- */
 
-/* Reads more of the file until the header is whole. */
-static int look_netcdf(const char *path, const char *name, wr_netcdf *found)
+int wr_netcdf_head_use(const char *path, wr_netcdf_user *use, void *user)
 {
-    const wr_description *out = &found->what;
     int64_t room = 64 << 10;
     bool cut = true;
     int code = 0;
@@ -158,13 +156,32 @@ static int look_netcdf(const char *path, const char *name, wr_netcdf *found)
         cut = false;
         code = wr_path_head(path, room, bytes, &head.length, &head.size);
         if (!code)
-            code = wr_netcdf_parse(&head, name, found, &cut);
-        if (!code && out->bytes && head.size < wr_description_end(out))
-            code = wr_fail(WEIR_EFORMAT,
-                           "the file is cut short: it has %lld bytes, its header tells of %lld",
-                           (long long)head.size, (long long)wr_description_end(out));
+            code = use(user, &head, &cut);
         wr_free(bytes);
     }
+    return code;
+}
+
+typedef struct netcdf_look {
+    const char *name;
+    wr_netcdf *found;
+} netcdf_look;
+
+static int parse_netcdf(void *user, const wr_netcdf_head *head, bool *cut)
+{
+    const netcdf_look *look = user;
+    const wr_description *out = &look->found->what;
+    int code = wr_netcdf_parse(head, look->name, look->found, cut);
+    if (!code && out->bytes && head->size < wr_description_end(out))
+        code = wr_fail(WEIR_EFORMAT,
+                       "the file is cut short: it has %lld bytes, its header tells of %lld",
+                       (long long)head->size, (long long)wr_description_end(out));
+    return code;
+}
+
+static int look_netcdf(const char *path, const char *name, wr_netcdf *found)
+{
+    int code = wr_netcdf_head_use(path, parse_netcdf, &(netcdf_look){name, found});
     if (code)
         wr_labels_release(&found->labels);
     return code;
@@ -320,5 +337,15 @@ int wr_array_file_is_one(const wr_folder *in, const char *file, bool *is_one)
                   wr_netcdf_variables(&head) == 1 ||
                   (is_hdf5(start, head.length) && has_one_dataset(in, file)));
     wr_free(start);
+    return code;
+}
+
+int wr_array_file_begins(const wr_folder *in, const char *file, bool *begins)
+{
+    char start[4096];
+    int64_t got = 0, size, length;
+    int code = wr_folder_head(in, file, sizeof start, start, &got, &size);
+    *begins = !code && ((got >= WR_NPY_START && !wr_npy_measure(start, got, &length)) ||
+                        wr_netcdf_begins(start, got) || is_hdf5(start, got));
     return code;
 }

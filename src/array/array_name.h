@@ -7,6 +7,7 @@
 #define WR_ARRAY_ARRAY_NAME_H
 
 #include "format/hdf5.h"
+#include "format/netcdf.h"
 #include "storage/folder.h"
 
 enum wr_name_kind { WR_NAME_PATH, WR_NAME_RAW, WR_NAME_INSIDE };
@@ -30,6 +31,10 @@ int wr_array_name_look(const wr_array_name *name, const char *path, wr_hdf5 *out
  * and settles it. WEIR_EINVAL if a raw name tells of another. */
 int wr_array_name_describe(const wr_array_name *name, const wr_labels *labels, wr_description *d);
 
+/* Calls `use` with the beginning of a NetCDF file, and again with more of it while it sets *cut. */
+typedef int wr_netcdf_user(void *user, const wr_netcdf_head *head, bool *cut);
+int wr_netcdf_head_use(const char *path, wr_netcdf_user *use, void *user);
+
 /* Whether the name is that of a dataset of an HDF5 file. */
 bool wr_array_name_is_hdf5(const wr_array_name *name);
 
@@ -44,6 +49,9 @@ typedef struct wr_new_file {
 } wr_new_file;
 int wr_array_name_make(const wr_array_name *name, const wr_new_file *file, const wr_description *d,
                        const wr_labels *labels);
+
+/* Whether a file begins as an array does, or as a file of arrays: .npy, NetCDF, HDF5. */
+int wr_array_file_begins(const wr_folder *in, const char *file, bool *begins);
 
 /* Whether a file begins as an array does that fills it, damaged or not: it is somebody's to replace
  * or to remove. An error if it cannot be looked at. */

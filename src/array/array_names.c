@@ -76,8 +76,7 @@ void wr_member_name(const wr_set *set, int m, char out[WR_MEMBER_NAME])
     snprintf(out, WR_MEMBER_NAME, "%s-%d.npy", set->name, m);
 }
 
-/* Where member m is, in the set at `folder`. */
-static int member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room)
+int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room)
 {
     char disk[WR_PATH], name[WR_MEMBER_NAME];
     int code = wr_path_join(folder, set->disk[set->map[m]], disk, sizeof disk);
@@ -118,7 +117,7 @@ int wr_set_make_members(const wr_folder *in, const wr_set *set, const wr_owner *
     for (int m = rank; m < set->members && !code; m += ranks) {
         wr_description d;
         member_describe(set, m, &d);
-        code = member_path("", set, m, path, sizeof path);
+        code = wr_member_path("", set, m, path, sizeof path);
         if (!code)
             code = wr_npy_make(in, path, &d, owner);
     }
@@ -130,7 +129,7 @@ int wr_set_sync_members(const wr_folder *in, const wr_set *set, int rank, int ra
     char path[WR_PATH];
     int code = 0;
     for (int m = rank; m < set->members && !code; m += ranks) {
-        code = member_path("", set, m, path, sizeof path);
+        code = wr_member_path("", set, m, path, sizeof path);
         if (!code)
             code = wr_folder_sync_file(in, path);
     }
@@ -183,7 +182,7 @@ static int check_member(const char *folder, const wr_set *set, int m, wr_descrip
 {
     char path[WR_PATH];
     wr_description wanted;
-    int code = member_path(folder, set, m, path, sizeof path);
+    int code = wr_member_path(folder, set, m, path, sizeof path);
     if (!code)
         code = wr_npy_look(path, found);
     if (code)
@@ -219,7 +218,7 @@ int wr_set_members(const char *folder, const wr_set *set, const int64_t *skip, w
     for (int m = 0; m < set->members && !code; m++) {
         wr_description d;
         member_describe(set, m, &d);
-        code = member_path(folder, set, m, path, sizeof path);
+        code = wr_member_path(folder, set, m, path, sizeof path);
         char *kept = code ? NULL : wr_arena_alloc(memory, (int64_t)strlen(path) + 1);
         if (!kept)
             return code ? code : WEIR_ENOMEM;

@@ -24,6 +24,9 @@ int wr_npy_make(const wr_folder *in, const char *name, const wr_description *wha
 enum { WR_MEMBER_NAME = WR_SET_NAME + 24 };
 void wr_member_name(const wr_set *set, int m, char out[WR_MEMBER_NAME]);
 
+/* Where member m is, in the set at `folder`. */
+int wr_member_path(const char *folder, const wr_set *set, int m, char *out, int64_t room);
+
 /* Makes this rank's share of a new set's members, every `ranks`-th from `rank` on; rank 0
  * makes the description and the disks' folders, in a folder that is there, and goes first;
  * made[i]: disk i was not there before. */

@@ -33,6 +33,23 @@ void wr_array_erase(const wr_folder *in, const char *name, const wr_named_disks 
 /* Removes a set that this process is making, and has the name `name` in `in`. */
 void wr_set_erase_new(const wr_folder *in, const char *name, const wr_set *set);
 
+/* --- for who goes through the files of a set --- */
+
+/* The set in an open folder; WEIR_EFORMAT if it is none. To be released. */
+int wr_set_read(const wr_folder *in, wr_set *out);
+
+/* The number of the member that has this name, or -1. */
+int wr_set_member_of(const wr_set *set, const char *name);
+
+/* Whether a disk is inside the set's folder, by its words: neither absolute nor upwards. */
+bool wr_disk_is_below(const char *disk);
+
+/* Whether members say that they are of the set with the description in this very folder. */
+bool wr_set_is_owner(const wr_folder *in, const wr_set *set);
+
+/* What NFS calls a file that was removed while somebody has it open: it goes by itself. */
+bool wr_name_is_leaving(const char *name);
+
 /* Whose an array that replaces it is to be. */
 int wr_array_owner(const wr_folder *in, const char *name, wr_owner *out);
 

@@ -59,7 +59,7 @@ void wr_site_close(wr_site *site)
 }
 
 /* The name is cut where it would be too long with its ending, but not within a character. */
-static int invent(wr_site *s)
+int wr_site_invent(wr_site *s)
 {
     unsigned number;
     if (getrandom(&number, sizeof number, 0) != sizeof number)
@@ -80,14 +80,14 @@ int wr_site_prepare(wr_site *s, bool overwrite, const wr_named_disks *named)
     s->overwrite = overwrite;
     int code = wr_folder_look(&s->folder, s->name, false, &found);
     if (!code && found.kind != WR_ENTRY_NONE && !overwrite)
-        code = wr_fail(WEIR_EEXIST, "there is something of that name, and overwrite was not given");
+        code = wr_fail(WEIR_EEXIST, WR_SITE_TAKEN);
     if (!code)
         code = wr_array_check_owned(&s->folder, s->name, named, &found);
     s->owned = !code && found.kind != WR_ENTRY_NONE;
     if (s->owned)
         code = wr_array_owner(&s->folder, s->name, &s->owner);
     if (!code)
-        code = invent(s);
+        code = wr_site_invent(s);
     return blame(s, code);
 }
 
@@ -95,7 +95,7 @@ int wr_site_join(wr_site *s)
 {
     int code = wr_array_owner(&s->folder, s->name, &s->owner);
     s->owned = !code;
-    return blame(s, code ? code : invent(s));
+    return blame(s, code ? code : wr_site_invent(s));
 }
 
 /* Where names cannot be exchanged at once. A file gets a second name first, so that there is always
@@ -110,7 +110,7 @@ static int exchange_in_steps(wr_site *s)
     if (!code)
         code = wr_folder_look(&s->folder, s->name, false, &older);
     if (!code)
-        code = invent(s);
+        code = wr_site_invent(s);
     const bool linked = !code && newer.kind != WR_ENTRY_FOLDER && older.kind != WR_ENTRY_FOLDER &&
                         !wr_folder_link(&s->folder, s->name, s->made);
     if (!code && !linked)

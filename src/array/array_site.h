@@ -18,11 +18,17 @@ typedef struct wr_site {
     wr_owner owner; /* if owned: of what is replaced */
 } wr_site;
 
+/* What WEIR_EEXIST says of names that could be replaced. */
+#define WR_SITE_TAKEN "exists, and overwrite was not given"
+
 /* WEIR_EINVAL if the path has no last part. To be closed, also if this fails. */
 int wr_site_open(const char *path, wr_site *out);
 void wr_site_close(wr_site *site);
 
-/* Invents `made`; WEIR_EEXIST if there is something that must not be replaced, or that is no array.
+/* Invents `made` and `tag`. */
+int wr_site_invent(wr_site *site);
+
+/* The same; WEIR_EEXIST if there is something that must not be replaced, or that is no array.
  * `named`: see array_owned.h. */
 int wr_site_prepare(wr_site *site, bool overwrite, const wr_named_disks *named);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array/array_owned.h"
 #include "base/arith.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -281,13 +282,9 @@ int wr_zarr_make(const wr_folder *in, const char *name, const wr_zarr *z, const 
         code = put_metadata(&inside, z, owner);
     if (!code && wr_zarr_is_flat(z))
         code = put_flat(&inside, z, owner);
-    if (code) {
-        const weir_error error = *weir_error_last();
-        wr_zarr_erase(&inside);
-        wr_folder_remove(in, name);
-        wr_error_raise(&error);
-    }
     wr_folder_close(&inside);
+    if (code)
+        wr_array_erase(in, name, &(wr_named_disks){0});
     return code;
 }
 
@@ -347,8 +344,7 @@ int wr_zarr_read_attributes(const wr_folder *in, char **text)
 
 /* --- what is its own --- */
 
-/* Finished or not. */
-static int load(const wr_folder *in, wr_zarr *out)
+int wr_zarr_load(const wr_folder *in, wr_zarr *out)
 {
     char *text = NULL;
     int64_t length;
@@ -362,7 +358,7 @@ static int load(const wr_folder *in, wr_zarr *out)
     return code == WEIR_ENOENT ? wr_fail(WEIR_EFORMAT, "no metadata") : code;
 }
 
-static bool is_metadata(const char *name)
+bool wr_zarr_is_metadata(const char *name)
 {
     for (int i = 0; i < 4; i++)
         if (!strcmp(name, names[i / 2][i % 2]))
@@ -383,11 +379,10 @@ static bool is_numbers(const char *name, int count, char separator)
     return !*name || !strncmp(name, between, sizeof between - 1);
 }
 
-/* Whether an entry is the array's own: `depth` folders down from the array's. */
-static bool is_own(const wr_zarr *z, const char *name, int depth)
+bool wr_zarr_is_own(const wr_zarr *z, const char *name, int depth)
 {
     const int dimensions = z->what.dimensions;
-    if (!depth && is_metadata(name))
+    if (!depth && wr_zarr_is_metadata(name))
         return true;
     if (!depth && z->prefixed && *name == 'c') {
         if (z->separator == '/' || !dimensions)
@@ -401,83 +396,31 @@ static bool is_own(const wr_zarr *z, const char *name, int depth)
     return !depth && is_numbers(name, (int)wr_max(1, dimensions), z->separator);
 }
 
-/* What is done with the entries of a folder, `depth` down from the array's. */
+/* Entries of a folder, `depth` down from the array's. */
 typedef struct visit {
     const wr_zarr *zarr;
     int depth;
-    int (*each)(void *visit, const wr_folder *in, const char *name);
 } visit;
-
-static int walk(const wr_folder *in, visit v)
-{
-    return wr_folder_each(in, v.each, &v);
-}
-
-static int walk_below(const visit *v, const wr_folder *in, const char *name)
-{
-    wr_folder below;
-    visit deeper = *v;
-    deeper.depth++;
-    int code = wr_folder_open_inside(in, name, &below);
-    if (!code)
-        code = walk(&below, deeper);
-    wr_folder_close(&below);
-    return code;
-}
-
-static int check_one(void *user, const wr_folder *in, const char *name)
-{
-    const visit *v = user;
-    wr_folder_entry found;
-    int code = wr_folder_look(in, name, false, &found);
-    const bool own = is_own(v->zarr, name, v->depth) &&
-                     (found.kind == WR_ENTRY_FILE || found.kind == WR_ENTRY_FOLDER);
-    if (!code && !own)
-        return wr_fail(WEIR_EEXIST, "it also holds %.100s, which is not the array's: left alone",
-                       name);
-    return code || found.kind == WR_ENTRY_FILE ? code : walk_below(v, in, name);
-}
 
 static int erase_one(void *user, const wr_folder *in, const char *name)
 {
-    const visit *v = user;
+    visit v = *(const visit *)user;
+    wr_folder below;
     wr_folder_entry found;
-    if (wr_folder_look(in, name, false, &found) || !is_own(v->zarr, name, v->depth) ||
-        (!v->depth && is_metadata(name)))
+    if (wr_folder_look(in, name, false, &found) || !wr_zarr_is_own(v.zarr, name, v.depth) ||
+        (!v.depth && wr_zarr_is_metadata(name)))
         return 0;
-    if (found.kind == WR_ENTRY_FOLDER)
-        walk_below(v, in, name);
+    v.depth++;
+    if (found.kind == WR_ENTRY_FOLDER) {
+        if (!wr_folder_open_inside(in, name, &below))
+            wr_folder_each(&below, erase_one, &v);
+        wr_folder_close(&below);
+    }
     wr_folder_remove(in, name);
     return 0;
 }
 
-int wr_zarr_check_owned(const wr_folder *in)
-{
-    wr_zarr z;
-    int code = load(in, &z);
-    if (code)
-        return code;
-    code = walk(in, (visit){.zarr = &z, .each = check_one});
-    wr_zarr_release(&z);
-    return code;
-}
-
 void wr_zarr_erase_tiles(const wr_folder *in, const wr_zarr *z)
 {
-    walk(in, (visit){.zarr = z, .each = erase_one});
-}
-
-/* Metadata goes last: what is left until then can be removed once more. */
-void wr_zarr_erase(const wr_folder *in)
-{
-    const weir_error error = *weir_error_last();
-    wr_zarr z;
-    if (!load(in, &z)) {
-        wr_zarr_erase_tiles(in, &z);
-        wr_zarr_release(&z);
-        wr_folder_remove(in, ".zattrs");
-        for (int i = 0; i < 4; i++)
-            wr_folder_remove(in, names[i / 2][i % 2]);
-    }
-    wr_error_raise(&error);
+    wr_folder_each(in, erase_one, &(visit){.zarr = z});
 }

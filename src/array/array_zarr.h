@@ -39,12 +39,14 @@ int wr_zarr_read(const wr_folder *in, int *version, char **text, int64_t *length
  * read. */
 int wr_zarr_read_attributes(const wr_folder *in, char **text);
 
-/* WEIR_EEXIST if the folder has something that is not the array's own, WEIR_EFORMAT if it is no
- * array of this kind, finished or not. */
-int wr_zarr_check_owned(const wr_folder *in);
+/* Its metadata, finished or not; WEIR_EFORMAT if it is no array. To be released. */
+int wr_zarr_load(const wr_folder *in, wr_zarr *out);
 
-/* Removes all that is its own, but for the folder itself; nothing if it is no array. */
-void wr_zarr_erase(const wr_folder *in);
+/* Whether an entry has a name of the array's own: `depth` folders down from the array's. */
+bool wr_zarr_is_own(const wr_zarr *zarr, const char *name, int depth);
+
+/* Whether that is the name of metadata. */
+bool wr_zarr_is_metadata(const char *name);
 
 /* Removes the files of tiles that have such names. */
 void wr_zarr_erase_tiles(const wr_folder *in, const wr_zarr *zarr);

@@ -1,5 +1,5 @@
-/* Log lines and trace events. A trace formats into one buffer under a lock and writes whole
- * buffers, so that an event costs well under a microsecond and no system call. Files are only
+/* Log lines and events. Events are formatted into one buffer under a lock, and whole buffers are
+ * written, so that an event costs well under a microsecond and no system call. Files are only
  * appended to, whole lines a call: every rank, and every communicator of a rank, writes to the
  * same one. */
 #include "base/log.h"
@@ -21,9 +21,9 @@
 
 enum { LINE = 512, DIGITS = 21, WHO = 64, HOST = 256, EVENT = 5 << 10, BUFFER = 30 << 10 };
 
-struct wr_trace {
+struct wr_events {
     pthread_mutex_t lock;
-    wr_trace_sink *sink;
+    wr_events_sink *sink;
     void *user;
     int fd; /* ours to close, or -1 */
     int error;
@@ -70,32 +70,37 @@ void wr_log_line(const wr_log *log, int level, const char *format, ...)
         write_all(STDERR_FILENO, line, length);
 }
 
-int wr_trace_new(wr_trace **out, wr_trace_sink *sink, void *user)
+void wr_log_write(const char *text, int64_t length)
 {
-    wr_trace *trace = wr_alloc(sizeof *trace);
-    if (!trace)
+    write_all(STDERR_FILENO, text, length);
+}
+
+int wr_events_new(wr_events **out, wr_events_sink *sink, void *user)
+{
+    wr_events *events = wr_alloc(sizeof *events);
+    if (!events)
         return WEIR_ENOMEM;
-    trace->sink = sink;
-    trace->user = user;
-    trace->fd = -1;
-    trace->error = 0;
-    trace->who[0] = '\0';
-    trace->used = 0;
-    pthread_mutex_init(&trace->lock, NULL);
-    *out = trace;
+    events->sink = sink;
+    events->user = user;
+    events->fd = -1;
+    events->error = 0;
+    events->who[0] = '\0';
+    events->used = 0;
+    pthread_mutex_init(&events->lock, NULL);
+    *out = events;
     return 0;
 }
 
 static int file_sink(void *user, const char *lines, int64_t length)
 {
-    const wr_trace *trace = user;
-    const int64_t at = lseek(trace->fd, 0, SEEK_END); /* others append too; -1: a pipe */
+    const wr_events *events = user;
+    const int64_t at = lseek(events->fd, 0, SEEK_END); /* others append too; -1: a pipe */
     if (at >= 0 && at + length > wr_file_limit())
         return EFBIG;
-    return write_all(trace->fd, lines, length);
+    return write_all(events->fd, lines, length);
 }
 
-/* The trace's path with the host's name for each %h. */
+/* The path with the host's name for each %h. */
 static int expand(const char *path, char *out, size_t size)
 {
     char host[HOST] = "";
@@ -105,7 +110,7 @@ static int expand(const char *path, char *out, size_t size)
         bool named = path[0] == '%' && path[1] == 'h';
         size_t length = named ? strlen(host) : 1;
         if (used + length >= size)
-            return wr_fail(WEIR_EINVAL, "the name of the trace file is too long");
+            return wr_fail(WEIR_EINVAL, "the name of the file of events is too long");
         memcpy(out + used, named ? host : path, length);
         used += length;
         path += named ? 2 : 1;
@@ -114,7 +119,7 @@ static int expand(const char *path, char *out, size_t size)
     return 0;
 }
 
-int wr_trace_open(wr_trace **out, const char *path, int rank)
+int wr_events_open(wr_events **out, const char *path, int rank)
 {
     char name[PATH_MAX];
     int code = expand(path, name, sizeof name);
@@ -122,8 +127,8 @@ int wr_trace_open(wr_trace **out, const char *path, int rank)
         return code;
     int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
-        return wr_fail_system(errno, name, -1, "open the trace file");
-    code = wr_trace_new(out, file_sink, NULL);
+        return wr_fail_system(errno, name, -1, "open the file of events");
+    code = wr_events_new(out, file_sink, NULL);
     if (code) {
         close(fd);
         return code;
@@ -134,11 +139,11 @@ int wr_trace_open(wr_trace **out, const char *path, int rank)
     return 0;
 }
 
-static void flush(wr_trace *trace)
+static void flush(wr_events *events)
 {
-    if (!trace->error && trace->used > 0)
-        trace->error = trace->sink(trace->user, trace->buffer, trace->used);
-    trace->used = 0;
+    if (!events->error && events->used > 0)
+        events->error = events->sink(events->user, events->buffer, events->used);
+    events->used = 0;
 }
 
 static char *put_text(char *at, const char *end, const char *text)
@@ -175,15 +180,15 @@ static char *put_number(char *at, const char *end, int64_t value)
     return put_text(at, end, d);
 }
 
-void wr_trace_event(wr_trace *trace, const char *name, const char *file, int count,
-                    const wr_field *fields)
+void wr_events_add(wr_events *events, const char *name, const char *file, int count,
+                   const wr_field *fields)
 {
     char line[EVENT];
     const char *end = line + EVENT - 1;
     char *at = put_number(line, end, wr_clock_day_ns());
     at = put_text(at, end, " ");
     at = put_text(at, end, name);
-    at = put_text(at, end, trace->who);
+    at = put_text(at, end, events->who);
     for (int i = 0; i < count; i++) {
         at = put_text(at, end, " ");
         at = put_text(at, end, fields[i].key);
@@ -194,23 +199,23 @@ void wr_trace_event(wr_trace *trace, const char *name, const char *file, int cou
         at = put_file(at, end, file);
     *at++ = '\n';
 
-    pthread_mutex_lock(&trace->lock);
-    if (trace->used + (at - line) > BUFFER)
-        flush(trace);
-    memcpy(trace->buffer + trace->used, line, (size_t)(at - line));
-    trace->used += at - line;
-    pthread_mutex_unlock(&trace->lock);
+    pthread_mutex_lock(&events->lock);
+    if (events->used + (at - line) > BUFFER)
+        flush(events);
+    memcpy(events->buffer + events->used, line, (size_t)(at - line));
+    events->used += at - line;
+    pthread_mutex_unlock(&events->lock);
 }
 
-int wr_trace_close(wr_trace *trace)
+int wr_events_close(wr_events *events)
 {
-    if (!trace)
+    if (!events)
         return 0;
-    flush(trace);
-    int error = trace->error;
-    if (trace->fd >= 0 && close(trace->fd) && !error)
+    flush(events);
+    int error = events->error;
+    if (events->fd >= 0 && close(events->fd) && !error)
         error = errno;
-    pthread_mutex_destroy(&trace->lock);
-    wr_free(trace);
-    return error ? wr_fail_system(error, "", -1, "write the trace") : 0;
+    pthread_mutex_destroy(&events->lock);
+    wr_free(events);
+    return error ? wr_fail_system(error, "", -1, "write the events") : 0;
 }

@@ -2,6 +2,7 @@
  * counters changed by compare-and-exchange, so that two threads never take the same bytes. */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -53,6 +54,32 @@ static bool may_allocate(void)
     return m->fail_after < 0 || m->fail_after-- > 0;
 }
 
+/* Memory is the process's, whoever asked for it: so is this count. */
+static _Atomic int64_t held, most_held;
+
+int64_t wr_memory_peak(void)
+{
+    return atomic_load_explicit(&most_held, memory_order_relaxed);
+}
+
+void wr_memory_note(int64_t more)
+{
+    int64_t now = atomic_fetch_add_explicit(&held, more, memory_order_relaxed) + more;
+    int64_t most = wr_memory_peak();
+    while (now > most && !atomic_compare_exchange_weak(&most_held, &most, now))
+        ;
+}
+
+/* Small pieces come and go too often to be counted. */
+static void *note(void *memory, int sign)
+{
+    enum { SMALL = 32 << 10 };
+    const size_t bytes = memory ? malloc_usable_size(memory) : 0;
+    if (bytes >= SMALL)
+        wr_memory_note(sign * (int64_t)bytes);
+    return memory;
+}
+
 static int out_of_memory(int64_t size)
 {
     return wr_fail(WEIR_ENOMEM, "out of memory allocating %lld bytes", (long long)size);
@@ -65,7 +92,7 @@ void *wr_alloc(int64_t size)
         memory = malloc(size ? (size_t)size : 1);
     if (!memory)
         out_of_memory(size);
-    return memory;
+    return note(memory, 1);
 }
 
 void *wr_alloc_large(int64_t size)
@@ -79,7 +106,7 @@ void *wr_alloc_large(int64_t size)
         out_of_memory(size);
     else
         madvise(memory, (size_t)size, MADV_HUGEPAGE); /* if not, it is only slower */
-    return memory;
+    return note(memory, 1);
 }
 
 /* Huge pages would take memory for what is not touched. */
@@ -130,8 +157,11 @@ int wr_grow(void **items, int64_t *room, int64_t need, size_t size)
     if (!wr_mul(larger, (int64_t)size, &bytes))
         return out_of_memory(INT64_MAX);
     void *grown = NULL;
-    if (may_allocate())
+    if (may_allocate()) {
+        note(*items, -1);
         grown = realloc(*items, (size_t)bytes);
+        note(grown ? grown : *items, 1);
+    }
     if (!grown)
         return out_of_memory(bytes);
     *items = grown;
@@ -141,7 +171,7 @@ int wr_grow(void **items, int64_t *room, int64_t need, size_t size)
 
 void wr_free(void *memory)
 {
-    free(memory);
+    free(note(memory, -1));
 }
 
 void wr_budget_init(wr_budget *budget, int64_t limit)

@@ -37,6 +37,11 @@ int64_t wr_page_bytes(void);
  * Offsets need whole pages. */
 enum { WR_DIRECT_ALIGN = 4096 };
 
+/* The most bytes that the process has had from these functions at a time, but for small pieces and
+ * pages; and what else it has, such as memory that ranks share. */
+int64_t wr_memory_peak(void);
+void wr_memory_note(int64_t more);
+
 /* For tests: the allocation after `skip` more ones on this thread fails, once; -1: none does. */
 void wr_alloc_fail_after(int64_t skip);
 

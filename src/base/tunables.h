@@ -96,9 +96,10 @@ typedef struct wr_tunables {
     int64_t sieve_buffer[2]; /* by direction */
     int64_t prefetch, cache, map, write_behind_memory;
     int64_t aggregators, ranks_per_node, io_threads, io_depth, lock_wait, progress_nice,
-        regions_kept;
+        regions_kept, stats;
     char region_folder[WR_TUNABLE_TEXT], aggregator_hosts[WR_TUNABLE_TEXT], disks[WR_TUNABLE_TEXT],
-        trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT], costs_folder[WR_TUNABLE_TEXT];
+        events[WR_TUNABLE_TEXT], trace[WR_TUNABLE_TEXT], dra_scratch[WR_TUNABLE_TEXT],
+        costs_folder[WR_TUNABLE_TEXT];
 } wr_tunables;
 
 enum wr_tunable_kind { WR_CHOICE, WR_SIZE, WR_COUNT, WR_TEXT };

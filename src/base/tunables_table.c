@@ -141,8 +141,14 @@ const wr_tunable wr_tunable_table[] = {
     {"fault", WR_CHOICE, AT(fault), faults, 1, INT64_MAX, "none", "storage",
      "for tests: the K-th transfer fails, is interrupted, cut short or corrupted; or all are slow"},
     {"log", WR_CHOICE, AT(log), levels, 0, 0, "none", "base", "what is said on standard error"},
+    {"events", WR_TEXT, AT(events), "", 0, 0, "", "base",
+     "file to which every rank appends a line per event; %h: the host's name; empty: none"},
+    {"stats", WR_COUNT, AT(stats), "", 0, 1, "0", "runtime",
+     "1: a few lines on standard error when the job ends: bytes, rates, time, amplification, "
+     "errors (docs/report.md)"},
     {"trace", WR_TEXT, AT(trace), "", 0, 0, "", "base",
-     "file to which every rank appends a line per event; %h: the host's name; empty: no trace"},
+     "folder in which every rank writes a file on what the job did, of which `weir report` makes a "
+     "page (docs/report.md); empty: none"},
     {0},
 };
 

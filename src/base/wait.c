@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/task.h"
+#include "base/timer.h"
 
 enum { YIELDS = 32, POLITE_YIELDS = 256, NAP_US = 200, SHORT_NAPS = 50, LONG_NAP_US = 1000 };
 
@@ -60,14 +61,9 @@ static bool yield(void)
     return wr_clock_ns() - before > LONG_YIELD_NS;
 }
 
-uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
+static uint32_t wait_here(wr_word *word, uint32_t seen, const wr_waiter *waiter)
 {
     uint32_t now;
-    if (waiter->leaves && wr_task_current()) {
-        while ((now = wr_word_get(word)) == seen)
-            wr_task_leave(word, seen);
-        return now;
-    }
     for (int i = 0; i < waiter->spins; i++) {
         if ((now = wr_word_get(word)) != seen)
             return now;
@@ -79,6 +75,22 @@ uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
         else if (yield())
             i = YIELDS;
     }
+    return now;
+}
+
+uint32_t wr_wait(wr_word *word, uint32_t seen, const wr_waiter *waiter)
+{
+    uint32_t now = wr_word_get(word);
+    if (now != seen)
+        return now;
+    if (waiter->leaves && wr_task_current()) {
+        while ((now = wr_word_get(word)) == seen)
+            wr_task_leave(word, seen);
+        return now;
+    }
+    const int before = wr_timer_enter(WR_WAITING);
+    now = wait_here(word, seen, waiter);
+    wr_timer_leave(before);
     return now;
 }
 
@@ -140,10 +152,12 @@ static bool sleep_on_any(int count, const wr_awaited *awaited, int64_t microseco
 void wr_nap_any(int count, const wr_awaited *awaited, int64_t microseconds)
 {
     const struct timespec limit = duration(microseconds);
+    const int before = wr_timer_enter(WR_WAITING);
     if (count == 1) /* which older kernels can do as well */
         futex_wait(awaited->word, awaited->seen, microseconds ? &limit : NULL);
     else if (count <= 0 || count > MOST_WORDS || !sleep_on_any(count, awaited, microseconds))
         wr_pause(microseconds && microseconds < NAP_US ? microseconds : NAP_US);
+    wr_timer_leave(before);
 }
 
 /* Four naps of each length, each twice the one before: about an eighth of the time waited so far. A
@@ -162,12 +176,16 @@ void wr_backoff_on(wr_word *word, uint32_t seen, int *tries)
     *tries += *tries < INT_MAX;
     const int64_t rest = wr_backoff_time(*tries);
     const struct timespec limit = duration(rest);
-    if (wr_task_current())
+    if (wr_task_current()) {
         wr_task_leave(NULL, (uint32_t)*tries);
-    else if (rest)
+        return;
+    }
+    const int before = wr_timer_enter(WR_WAITING);
+    if (rest)
         futex_wait(word, seen, &limit);
     else if (yield())
         *tries = POLITE_YIELDS;
+    wr_timer_leave(before);
 }
 
 void wr_backoff(int *tries)

@@ -8,6 +8,7 @@
  *
  * Entry and exit are in meeting.c, admission and rounds in the exchanges (exchanges.c). */
 #include "base/arith.h"
+#include "base/timer.h"
 #include "exchange/meeting.h"
 #include "plan/balance.h"
 
@@ -30,6 +31,7 @@ static void access_alone(wr_call *c)
         wr_group_prices(c->group, 1, c->in);
     wr_outcome o = wr_alone_run(&c->group->handle, c->a, c->access ? &c->in->moving : NULL, c->in);
     c->outcome.stop = o.stop;
+    c->rounds.did->alone = o.way;
     wr_call_fail(c, o.code, o.stop);
 }
 
@@ -317,6 +319,22 @@ static void note_owned(const wr_call *c)
     handle->aged = c->group->unsettled = true;
 }
 
+/* For whoever made the call. */
+static void note_class(const wr_call *c)
+{
+    const wr_did *did = c->rounds.did;
+    if (!did->began)
+        return;
+    const char *exchange = did->exchange ? wr_exchanges[did->exchange].name : wr_no_name;
+    const int class = wr_note_class(
+        &c->group->handle,
+        &(wr_noted){.a = c->a, .in = c->in, .plan = c->plan, .did = did, .exchange = exchange});
+    if (c->access)
+        c->access->class = class;
+    else if (wr_timer_now)
+        wr_timer_now->class = class - 1;
+}
+
 static int run_call(wr_call *c, int code, int64_t *count)
 {
     wr_handle *handle = &c->group->handle;
@@ -346,6 +364,7 @@ static int run_call(wr_call *c, int code, int64_t *count)
     code = wr_call_leave(c);
     handle->reach = 0;
     note_owned(c);
+    note_class(c);
     clean_up(c);
     *count = wr_outcome_count(&c->outcome, c->a);
     return code || !c->a->whole ? code : wr_handle_demand_all(handle, c->outcome.stop);
@@ -358,7 +377,7 @@ int wr_collective_run(wr_group *group, const wr_access_request *a, int code,
     wr_plan_input in;
     wr_plan plan;
     weir_error error;
-    wr_did did = {.number = (int64_t)++group->calls};
+    wr_did did = {.number = (int64_t)++group->calls, .began = wr_did_begin(&group->handle.watch)};
     wr_call c = {
         .group = group,
         .a = a,

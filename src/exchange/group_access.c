@@ -24,6 +24,7 @@ static int run(wr_operation *op)
         return op->code;
     wr_outcome o = wr_alone_run(&access->group->handle, &access->a, &access->moving, NULL);
     access->count = wr_outcome_count(&o, &access->a);
+    access->class = o.class;
     return o.code;
 }
 
@@ -79,6 +80,7 @@ int wr_group_access_start(wr_group_access *access)
     op->all = &access->group->operations;
     op->run = run;
     access->count = 0;
+    access->class = 0;
     access->moving = find_moving(access);
     warn(access);
     const enum wr_moved mover = wr_moving_mover(&access->moving);

@@ -13,6 +13,7 @@ typedef struct wr_group_access {
     enum wr_form form;
     wr_moving moving; /* what decides who moves it; set when it is started */
     int64_t count;    /* bytes known to be moved */
+    int class;        /* of the profile, from 1, once it is over; 0: not known */
 } wr_group_access;
 
 /* Starts it without waiting for anybody. WEIR_ENOMEM: it is not started. */

@@ -3,6 +3,7 @@
  * Every rank is a client, some are aggregators or gates too: each turns its roles over until all
  * windows that concern its party are through. */
 #include "base/arith.h"
+#include "base/timer.h"
 #include "exchange/gate.h"
 #include "exchange/meeting.h"
 #include "exchange/parties.h"
@@ -160,6 +161,22 @@ static bool only_storage(const roles *r, bool over)
     return over && wr_gate_is_over(&r->gate) && wr_server_is_stored(&r->server);
 }
 
+/* The rank whose window this one waits for, as far as can be told: the first whose ring is not
+ * through. */
+static int awaited(const roles *r)
+{
+    const wr_call *c = r->call;
+    if (c->party.ranks || (c->mine >= 0 && r->server.opened > 0))
+        return WR_NOBODY;
+    for (int ring = 0; ring < c->rings; ring++) {
+        const int64_t all = atomic_load(&wr_node_windows_ring(r->rings.nw, ring)->windows) - 1;
+        const int owner = wr_call_owner(c, ring);
+        if (owner != c->party.self && (all < 0 || r->rings.nw->seen[ring] < all))
+            return r->rings.t->local[owner];
+    }
+    return WR_NOBODY;
+}
+
 /* Messages come without a wake-up, and so does a range that somebody else gives back. */
 static void rest(roles *r, uint32_t heard, int *tries)
 {
@@ -181,6 +198,7 @@ static void run_rounds(roles *r)
 {
     const wr_word *wakeup = wr_node_windows_wakeup(r->rings.nw, r->call->party.self);
     bool over = false;
+    wr_timer_name(WR_NOBODY);
     for (int tries = 0;;) {
         uint32_t heard = wr_word_get(wakeup);
         bool busy = wr_server_run(&r->server);
@@ -193,7 +211,9 @@ static void run_rounds(roles *r)
             return;
         if (only_storage(r, over))
             wr_call_stored(r->call);
+        const int whom = wr_timer_runs() ? awaited(r) : WR_NOBODY;
         rest(r, heard, &tries);
+        wr_world_name_waited(r->call->group->handle.world, whom);
     }
 }
 

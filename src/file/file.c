@@ -6,6 +6,7 @@
 
 #include "access/direct_read.h"
 #include "base/cores.h"
+#include "base/timer.h"
 #include "file/following.h"
 #include "file/pointer.h"
 #include "file/same_file.h"
@@ -90,7 +91,8 @@ static int open_storage(weir_file *f, const wr_opening *how, int mode)
     wr_storage_options options = {.tunables = &f->group.handle.tunables,
                                   .log = &w->log,
                                   .budget = &w->budget,
-                                  .trace = w->trace,
+                                  .events = w->events,
+                                  .watch = &f->group.handle.watch,
                                   .members = how->members,
                                   .folder = how->folder,
                                   .ops = how->ops,
@@ -474,8 +476,13 @@ int wr_file_open_as(wr_world *world, const wr_opening *how, weir_file **out)
         wr_free(f);
         return code;
     }
+    if (world->process->profile)
+        f->group.handle.watch.file = wr_profile_file(world->process->profile, how->path);
     wr_world_join(world, &f->world_user, evict);
+    wr_timer timing;
+    wr_file_begin_rest(f, &timing);
     code = open_in_turn(f, how);
+    wr_file_end_rest(&timing);
     if (code) {
         release(f);
         return code;
@@ -519,6 +526,9 @@ int weir_file_close(weir_file *file)
         return WEIR_ETRANSPORT;
     }
     wr_waiter waiter = wr_transport_waiter(file->group.handle.world->transport, true);
+    wr_profile *profile = file->group.handle.watch.profile;
+    wr_timer timing;
+    wr_file_begin_rest(file, &timing);
     wr_file_finish(file, false);
     wr_io_worker_stop(&file->group.handle);
     wr_lease_reaper_stop(&file->group.handle);
@@ -538,9 +548,13 @@ int weir_file_close(weir_file *file)
         code = wr_error_raise(&error);
     code = wr_channel_agree(&file->group.channel, code);
     wr_pointer_remove(file);
+    wr_world_learn_stats(file->group.handle.world, &file->group.channel);
     wr_channel_barrier(&file->group.channel, &waiter);
     log_traffic(file->group.handle.world);
+    wr_file_end_rest(&timing);
     release(file);
+    if (profile)
+        wr_profile_save_closed(profile);
     return code;
 }
 
@@ -569,7 +583,7 @@ int wr_file_check(const weir_file *f, const wr_access_request *a)
 }
 
 /* A blocking collective call behind others that are under way. */
-static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *count)
+static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *count, int *class)
 {
     wr_group_access access = {
         .op = {.together = true, .code = code}, .group = &f->group, .a = *a, .form = WR_BLOCKING};
@@ -583,6 +597,7 @@ static int queue(weir_file *f, const wr_access_request *a, int code, int64_t *co
     }
     wr_operation_wait(&access.op);
     *count = access.count;
+    *class = access.class;
     return access.op.code ? wr_error_raise(&access.op.error) : 0;
 }
 
@@ -590,20 +605,35 @@ int wr_file_access(weir_file *f, const wr_access_request *a, bool together, int 
                    int64_t *count)
 {
     int64_t counted = 0;
+    int class = 0;
+    wr_timer timing;
     if (check_alive(f))
         return WEIR_ETRANSPORT;
+    wr_timer_begin(&timing, &f->group.handle.watch, WR_EXCHANGING);
     wr_transport_idle(f->group.handle.world->transport);
     if (!code)
         code = wr_file_check(f, a);
     if (together && !wr_operations_settled(&f->group.operations)) {
-        code = queue(f, a, code, &counted);
+        code = queue(f, a, code, &counted, &class);
     } else if (together) {
         code = wr_collective_run(&f->group, a, code, NULL, &counted);
     } else if (!code) {
         wr_outcome o = wr_alone_run(&f->group.handle, a, NULL, NULL);
         code = o.code;
+        class = o.class;
         counted = wr_outcome_count(&o, a);
     }
+    if (timing.watch)
+        wr_timer_stop(&timing);
+    if (timing.watch && together && !class)
+        class = timing.class + 1;
+    wr_file_count(f, a,
+                  &(wr_over){.code = code,
+                             .together = together,
+                             .form = WR_BLOCKING,
+                             .class = class,
+                             .spent = &timing.spent,
+                             .timer = timing.watch ? &timing : NULL});
     if (count)
         *count = counted;
     if (code && !*weir_error_last()->file)
@@ -673,17 +703,27 @@ static int resize_alone(wr_group *group, int64_t size, int (*how)(wr_storage *s,
 }
 
 /* [collective] Rank 0 does it for all. */
-static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
+static int resize_all(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
 {
-    int code = agree_on_size(file, size);
-    if (!code)
-        code = flush(file);
+    int code = flush(file);
     if (code)
         return code;
     if (file->group.handle.world->transport->rank == 0)
         code = resize_alone(&file->group, size, how);
     code = wr_channel_agree(&file->group.channel, code);
     return code ? code : refresh(file);
+}
+
+static int resize(weir_file *file, int64_t size, int (*how)(wr_storage *s, int64_t size))
+{
+    wr_timer timing;
+    int code = agree_on_size(file, size);
+    if (code)
+        return code;
+    wr_file_begin_rest(file, &timing);
+    code = resize_all(file, size, how);
+    wr_file_end_rest(&timing);
+    return code;
 }
 
 int weir_file_set_size(weir_file *file, int64_t size)
@@ -735,7 +775,13 @@ int weir_file_get_atomic(const weir_file *file, int *atomic)
 
 int weir_file_sync(weir_file *file)
 {
-    return wr_file_settle(file) ? WEIR_ETRANSPORT : sync_all(file);
+    wr_timer timing;
+    if (wr_file_settle(file))
+        return WEIR_ETRANSPORT;
+    wr_file_begin_rest(file, &timing);
+    int code = sync_all(file);
+    wr_file_end_rest(&timing);
+    return code;
 }
 
 /* What the storage was opened with stays as long as it is open. */

@@ -123,11 +123,29 @@ static int refuse(const weir_file *f, int code)
     return code;
 }
 
+/* What a call has taken that is about the request. */
+static void begin_part(weir_request *r, wr_timer *t)
+{
+    wr_timer_begin(t, &r->file->group.handle.watch, WR_EXCHANGING);
+}
+
+static void end_part(weir_request *r, wr_timer *t)
+{
+    wr_timer_end(t);
+    if (!t->watch)
+        return;
+    r->spent.ns += t->spent.ns;
+    for (int i = 0; i < WR_PHASES; i++)
+        r->spent.phase[i] += t->spent.phase[i];
+}
+
 int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how, weir_request **out)
 {
     int code = how->code ? how->code : wr_file_check(f, a);
+    wr_timer timing;
     if (!f->group.handle.world || (code && !how->together))
         return refuse(f, code);
+    wr_timer_begin(&timing, &f->group.handle.watch, WR_EXCHANGING);
     wr_transport_idle(f->group.handle.world->transport);
     if (how->together && !f->spare)
         wr_request_new_spare(&f->spare); /* it is there for who has no memory later */
@@ -139,12 +157,15 @@ int wr_file_start(weir_file *f, const wr_access_request *a, const wr_start *how,
     r = start(f, r, how);
     if (!r && how->together)
         r = start(f, make_spare(f, a), how);
-    if (!r)
+    if (!r) {
+        wr_timer_end(&timing);
         return refuse(f, WEIR_ENOMEM);
+    }
     r->after = how->after;
     enlist(f, r);
     if (how->form == WR_SPLIT)
         wr_group_access_wait_begun(&r->access);
+    end_part(r, &timing);
     *out = r;
     return 0;
 }
@@ -156,6 +177,12 @@ static void detach(weir_request *r)
     if (!f)
         return;
     strike(f, r);
+    wr_file_count(f, &r->access.a,
+                  &(wr_over){.code = r->access.op.code,
+                             .together = r->access.op.together,
+                             .form = r->access.form,
+                             .class = r->access.class,
+                             .spent = &r->spent});
     if (r->access.op.code && !*r->access.op.error.file) {
         wr_error_raise(&r->access.op.error);
         wr_error_note_file(f->group.handle.storage->path, r->access.op.error.offset);
@@ -186,8 +213,12 @@ int weir_request_wait(weir_request **request, int64_t *count)
         *count = 0;
     if (!r)
         return 0;
-    if (r->file)
+    if (r->file) {
+        wr_timer timing;
+        begin_part(r, &timing);
         wr_operation_wait(&r->access.op);
+        end_part(r, &timing);
+    }
     return take_result(request, count);
 }
 
@@ -200,8 +231,11 @@ int weir_request_test(weir_request **request, int *over, int64_t *count)
     if (!r)
         return 0;
     if (r->file) {
+        wr_timer timing;
+        begin_part(r, &timing);
         wr_transport_idle(r->file->group.handle.world->transport);
         *over = wr_operation_is_over(&r->access.op);
+        end_part(r, &timing);
     }
     return *over ? take_result(request, count) : 0;
 }
@@ -215,11 +249,14 @@ int weir_request_wait_for(weir_request **request, double seconds, int *over, int
         int code = weir_request_test(request, over, count);
         if (*over || (double)(wr_clock_ns() - begin) >= 1e9 * seconds)
             return code;
+        wr_timer timing;
+        begin_part(r, &timing);
         wr_awaited stage = {&r->access.op.stage, wr_word_get(&r->access.op.stage)};
         if (tries < SHORT_NAPS || stage.seen == WR_OVER)
             wr_backoff_on(stage.word, stage.seen, &tries);
         else
             wr_nap_any(1, &stage, LONG_NAP);
+        end_part(r, &timing);
     }
 }
 

@@ -323,6 +323,47 @@ int wr_hdf5_count(const char *path)
     return code ? code : count;
 }
 
+typedef struct lister {
+    wr_hdf5_listed *each;
+    void *user;
+} lister;
+
+static int list_one(void *user, const char *name, const wr_hdf5_facts *f, const char *text)
+{
+    const lister *l = user;
+    wr_description d = {.format = WEIR_HDF5};
+    int code = f ? 0 : wr_fail(WEIR_EUNSUPPORTED, "%s", text);
+    if (f && f->dimensions > WR_DIMENSIONS)
+        code = wr_fail(WEIR_EUNSUPPORTED, "%d dimensions, at most %d are possible", f->dimensions,
+                       WR_DIMENSIONS);
+    if (!code && f) {
+        d.type = f->type;
+        d.swapped = f->swapped;
+        d.dimensions = f->dimensions;
+        memcpy(d.shape, f->shape, (size_t)f->dimensions * sizeof *d.shape);
+        code = wr_description_settle(&d);
+    }
+    return l->each(l->user, name, code ? NULL : &d);
+}
+
+int wr_hdf5_list(const char *path, wr_hdf5_listed *each, void *user)
+{
+    char text[WR_HDF5_TEXT] = "";
+    lister l = {each, user};
+    int64_t size;
+    int code = measure(path, &size);
+    const wr_hdf5_module *module = code ? NULL : enter();
+    if (!module)
+        return code ? code : WEIR_EUNSUPPORTED;
+    code = module->list(path, list_one, &l, text);
+    pthread_mutex_unlock(&one_at_a_time);
+    if (code && *text) {
+        wr_fail(code, "%s", text);
+        wr_error_note_file(path, -1);
+    }
+    return code;
+}
+
 /* --- writing --- */
 
 static int give_filter(const wr_codec *codec, int64_t element, wr_hdf5_filter *filter)

@@ -52,6 +52,11 @@ int wr_hdf5_pack(const char *path, const char *name, const wr_hdf5 *h, const wr_
  * and nothing else that would be lost with the file; or a negative code. */
 int wr_hdf5_count(const char *path);
 
+/* Tells each dataset by name, but for those that only name dimensions; `d` is NULL, and the
+ * thread's error set, for one that is not known here. Other than 0 ends it, and is returned. */
+typedef int wr_hdf5_listed(void *user, const char *name, const wr_description *d);
+int wr_hdf5_list(const char *path, wr_hdf5_listed *each, void *user);
+
 void wr_hdf5_release(wr_hdf5 *h); /* a zeroed one is fine */
 
 #endif

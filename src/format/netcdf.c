@@ -440,3 +440,47 @@ int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out
     }
     return code;
 }
+
+/* All variables of a header that is whole: `p` is before them. Records are known after the last. */
+static int tell_each(parser p, const records *r, int64_t size, wr_netcdf_told *each, void *user)
+{
+    enum { LONGEST = 4096 };
+    int code = 0;
+    char name[LONGEST];
+    for (int64_t items = list(&p, WR_NETCDF_VARIABLE, &code); items > 0 && !code; items--) {
+        variable v;
+        wr_description d;
+        records own = *r;
+        code = read_variable(&p, &v);
+        if (code || v.name_length >= LONGEST)
+            continue;
+        memcpy(name, v.name, (size_t)v.name_length);
+        name[v.name_length] = 0;
+        code = each(user, name, describe(&p, &v, &own, size, &d) ? NULL : &d);
+    }
+    return code;
+}
+
+int wr_netcdf_each(const wr_netcdf_head *head, wr_netcdf_told *each, void *user, bool *cut)
+{
+    parser p;
+    records r = {.fits = true};
+    *cut = false;
+    int code = begin(&p, head);
+    const parser first = p;
+    int64_t items = code ? 0 : list(&p, WR_NETCDF_VARIABLE, &code);
+    for (; items > 0 && !p.cut && !code; items--) {
+        variable v;
+        code = read_variable(&p, &v);
+        if (!code && !p.cut)
+            add_record(&p, &v, &r);
+    }
+    if (!code && p.cut) {
+        *cut = head->length < head->size;
+        code = malformed(&p, "the end");
+    }
+    if (!code)
+        code = tell_each(first, &r, head->size, each, user);
+    wr_free(p.length);
+    return code;
+}

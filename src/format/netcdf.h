@@ -35,6 +35,11 @@ int wr_netcdf_parse(const wr_netcdf_head *head, const char *name, wr_netcdf *out
 /* How many variables, and attributes of its own, the file has; -1 if its header does not tell. */
 int64_t wr_netcdf_variables(const wr_netcdf_head *head);
 
+/* Tells each variable by name; `d` is NULL, and the thread's error set, for one that
+ * wr_netcdf_parse refuses. Other than 0 ends it, and is returned; *cut as there. */
+typedef int wr_netcdf_told(void *user, const char *name, const wr_description *d);
+int wr_netcdf_each(const wr_netcdf_head *head, wr_netcdf_told *each, void *user, bool *cut);
+
 /* A header of a file whose only variable `d` is, over dimensions of its own, by wr_alloc; of
  * CDF-2 where it can hold that, otherwise of CDF-5. Data begin behind it, whatever
  * d->data_offset says. WEIR_EUNSUPPORTED for what NetCDF does not have: bool, f2, complex

@@ -81,6 +81,18 @@ int wr_zarr_parse(int version, const char *text, int64_t length, wr_zarr *out)
     return code;
 }
 
+bool wr_zarr_is_group(const char *text, int64_t length)
+{
+    static const wr_json_key key = {"node_type", "\"", false};
+    const weir_error error = *weir_error_last();
+    wr_json root, type;
+    const bool is = !wr_json_check(text, length, &root) && wr_json_kind(root) == '{' &&
+                    !wr_json_collect(root, &(wr_json_form){&key, 1, true}, &type) &&
+                    wr_json_is(type, "group");
+    wr_error_raise(&error);
+    return is;
+}
+
 void wr_zarr_release(wr_zarr *zarr)
 {
     wr_free(zarr->attributes);

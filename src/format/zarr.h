@@ -27,6 +27,9 @@ typedef struct wr_zarr {
  * length. On failure there is nothing to be released. */
 int wr_zarr_parse(int version, const char *text, int64_t length, wr_zarr *out);
 
+/* Whether zarr.json is that of a group. */
+bool wr_zarr_is_group(const char *text, int64_t length);
+
 /* The text, with a 0 after it, to be freed by wr_free; of version 2 that of .zarray, which has no
  * attributes and names: these are a file of their own, .zattrs. Version 3 must have a fill value,
  * zeros where there is none here; version 2 has one not-a-number for all. WEIR_EUNSUPPORTED for

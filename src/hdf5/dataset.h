@@ -54,6 +54,7 @@ int wr_dataset_make(const char *path, const char *name, const char *room,
 int wr_dataset_finish(const char *path, const char *name, const char *other,
                       const wr_hdf5_labels *labels, char *text);
 int wr_dataset_remove(const char *path, const char *name, char *text);
+int wr_dataset_list(const char *path, wr_hdf5_told *each, void *user, char *text);
 int wr_dataset_count(const char *path, char *text);
 int wr_dataset_pack(const char *path, const char *name, wr_hdf5_source *source, void *user,
                     char *text);

@@ -106,6 +106,13 @@ static int count(const char *path, char *text)
     return code ? code : silence_end(&s, wr_dataset_count(path, text));
 }
 
+static int list(const char *path, wr_hdf5_told *each, void *user, char *text)
+{
+    silence s;
+    const int code = silence_begin(&s, text);
+    return code ? code : silence_end(&s, wr_dataset_list(path, each, user, text));
+}
+
 const wr_hdf5_module weir_hdf5_module = {
     .version = WR_HDF5_VERSION,
     .look = look,
@@ -114,4 +121,5 @@ const wr_hdf5_module weir_hdf5_module = {
     .remove = remove_set,
     .pack = pack,
     .count = count,
+    .list = list,
 };

@@ -10,7 +10,7 @@
 #include "weir/type.h"
 
 enum {
-    WR_HDF5_VERSION = 3, /* of all that is here */
+    WR_HDF5_VERSION = 4, /* of all that is here */
     WR_HDF5_TEXT = 256,
     WR_HDF5_RANK = 32, /* what HDF5 can have */
     WR_HDF5_FILTERS = 32,
@@ -70,6 +70,9 @@ typedef struct wr_hdf5_listener {
 /* Gives a tile's number and bytes and returns 1, or 0 after the last one, or a negative code. */
 typedef int wr_hdf5_source(void *user, int64_t *number, const void **data, int64_t *bytes);
 
+typedef int wr_hdf5_told(void *user, const char *name, const wr_hdf5_facts *facts,
+                         const char *text);
+
 typedef struct wr_hdf5_module {
     int version;
     int (*look)(const char *path, const char *name, const wr_hdf5_listener *listener, char *text);
@@ -89,6 +92,10 @@ typedef struct wr_hdf5_module {
      * the file: 1 if there is just one dataset, more than that if there is more; or a negative
      * code. */
     int (*count)(const char *path, char *text);
+    /* Tells each dataset, but for those that only name dimensions: of facts type, swapped, shape
+     * and tile. They are NULL, with a text, for one that `look` refuses for its type or shape.
+     * Other than 0 ends it with that code. */
+    int (*list)(const char *path, wr_hdf5_told *each, void *user, char *text);
 } wr_hdf5_module;
 
 /* The only name that the module exports. */

@@ -229,15 +229,22 @@ static void run_block(reducing *r, int64_t k)
 
 static int check_types(const reducing *r, const weir_reduction *reduction)
 {
+    static const char *const names[] = {[WEIR_SUM] = "sum",
+                                        [WEIR_MEAN] = "mean",
+                                        [WEIR_MIN] = "min",
+                                        [WEIR_MAX] = "max",
+                                        [WEIR_DEVIATION] = "std"};
     const int from = r->from->info.type, to = r->to->info.type;
+    if (reduction->kind < WEIR_SUM || reduction->kind > WEIR_DEVIATION)
+        return wr_fail(WEIR_EINVAL, "there is no kind %d", reduction->kind);
     if (!r->fold)
-        return wr_fail(WEIR_EINVAL, "reduce: there is no kind %d for %s, which is %s",
-                       reduction->kind, r->from->path, weir_type_name(from));
+        return wr_fail(WEIR_EINVAL, "there is no %s of %s, which is %s", names[reduction->kind],
+                       r->from->path, weir_type_name(from));
     const bool bound = reduction->kind == WEIR_MIN || reduction->kind == WEIR_MAX;
     if (to == WEIR_F2 && from == WEIR_F2 && bound)
         return 0;
     if (to == WEIR_F2 || to == WEIR_C8 || to == WEIR_C16)
-        return wr_fail(WEIR_EINVAL, "reduce: results of %s cannot become %s", r->from->path,
+        return wr_fail(WEIR_EINVAL, "results of %s cannot become %s", r->from->path,
                        weir_type_name(to));
     return 0;
 }
@@ -252,15 +259,14 @@ static int check_shape(reducing *r)
         n += !r->along[d];
     r->kept = to->dimensions == from->dimensions && n < to->dimensions;
     if (!r->kept && to->dimensions != n)
-        return wr_fail(WEIR_EINVAL, "reduce: %s has %d dimensions, not %d", r->to->path,
-                       to->dimensions, n);
+        return wr_fail(WEIR_EINVAL, "%s has %d dimensions, not %d", r->to->path, to->dimensions, n);
     for (int d = 0, k = 0; d < from->dimensions; d++) {
         if (r->kept || !r->along[d])
             fits = fits && to->shape[k++] == (r->along[d] ? 1 : from->shape[d]);
     }
     return fits ? 0
-                : wr_fail(WEIR_EINVAL, "reduce: %s has not the shape of what is left of %s",
-                          r->to->path, r->from->path);
+                : wr_fail(WEIR_EINVAL, "%s has not the shape of what is left of %s", r->to->path,
+                          r->from->path);
 }
 
 static int check(reducing *r, const weir_reduction *reduction)
@@ -271,9 +277,9 @@ static int check(reducing *r, const weir_reduction *reduction)
     if (!code)
         code = wr_array_check_pair(r->from, r->to);
     if (!code && r->from == r->to)
-        code = wr_fail(WEIR_EINVAL, "reduce: %s is source and target", r->from->path);
+        code = wr_fail(WEIR_EINVAL, "%s is source and target", r->from->path);
     if (!code && !r->along && r->from->info.dimensions)
-        code = wr_fail(WEIR_EINVAL, "reduce: nothing says along which dimensions");
+        code = wr_fail(WEIR_EINVAL, "nothing says along which dimensions");
     if (!code)
         code = check_types(r, reduction);
     return code ? code : check_shape(r);
@@ -352,7 +358,7 @@ int weir_array_reduce_along(weir_array *from, weir_array *to, const weir_reducti
     code = wr_along_shape_build(&need, &r.shape);
     const bool bound = reduction->kind == WEIR_MIN || reduction->kind == WEIR_MAX;
     if (!code && bound && !r.shape.along && to->info.bytes)
-        code = wr_fail(WEIR_EINVAL, "reduce: %s has no elements, of which none is least or largest",
+        code = wr_fail(WEIR_EINVAL, "%s has no elements, of which none is least or largest",
                        from->path);
     if (!code && r.task.work.estimate)
         wr_along_estimate(&need, &r.shape, r.task.work.estimate);

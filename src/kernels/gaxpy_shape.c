@@ -80,8 +80,7 @@ int wr_gaxpy_shape_build(const wr_panel_need *need, bool by_columns, wr_gaxpy_sh
     *s = (wr_gaxpy_shape){.need = *need, .by_columns = by_columns, .high = 1, .wide = 1};
     s->deep = wr_max(1, wr_div_ceil(need->depth, need->ranks));
     if (s->deep > WR_BLAS_MOST)
-        return wr_fail(WEIR_ERANGE, "multiply: a depth of %lld on each rank is too much",
-                       (long long)s->deep);
+        return wr_fail(WEIR_ERANGE, "a depth of %lld on each rank is too much", (long long)s->deep);
     if (!fits(s))
         return wr_fail(WEIR_EBUDGET,
                        "multiplying in %lld bytes of memory: the least that would do is %lld",

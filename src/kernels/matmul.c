@@ -53,29 +53,27 @@ static int check(const weir_array *a, const weir_array *b, const weir_array *c, 
     if (code)
         return code;
     if (method != WEIR_PANELS && method != WEIR_GAXPY)
-        return wr_fail(WEIR_EINVAL, "multiply: there is no method %d", method);
+        return wr_fail(WEIR_EINVAL, "there is no method %d", method);
     if (c == a || c == b)
-        return wr_fail(WEIR_EINVAL, "multiply: %s is both factor and product", c->path);
+        return wr_fail(WEIR_EINVAL, "%s is both factor and product", c->path);
     if (a->info.dimensions != 2 || b->info.dimensions != 2 || c->info.dimensions != 2)
-        return wr_fail(WEIR_EINVAL, "multiply: %s, %s and %s are not all matrices", a->path,
-                       b->path, c->path);
-    if (a->info.type != type || b->info.type != type)
-        return wr_fail(WEIR_EINVAL, "multiply: %s, %s and %s differ in type", a->path, b->path,
+        return wr_fail(WEIR_EINVAL, "%s, %s and %s are not all matrices", a->path, b->path,
                        c->path);
+    if (a->info.type != type || b->info.type != type)
+        return wr_fail(WEIR_EINVAL, "%s, %s and %s differ in type", a->path, b->path, c->path);
     if (type != WEIR_F4 && type != WEIR_F8 && type != WEIR_C8 && type != WEIR_C16)
-        return wr_fail(WEIR_EINVAL, "multiply: type %s is not f4, f8, c8 or c16",
-                       weir_type_name(type));
+        return wr_fail(WEIR_EINVAL, "type %s is not f4, f8, c8 or c16", weir_type_name(type));
     if (a->info.shape[1] != b->info.shape[0])
         return wr_fail(WEIR_EINVAL,
-                       "multiply: %s is %lld x %lld and %s is %lld x %lld: %lld columns, %lld rows",
-                       a->path, (long long)a->info.shape[0], (long long)a->info.shape[1], b->path,
+                       "%s is %lld x %lld and %s is %lld x %lld: %lld columns, %lld rows", a->path,
+                       (long long)a->info.shape[0], (long long)a->info.shape[1], b->path,
                        (long long)b->info.shape[0], (long long)b->info.shape[1],
                        (long long)a->info.shape[1], (long long)b->info.shape[0]);
     if (a->info.shape[0] != c->info.shape[0] || b->info.shape[1] != c->info.shape[1])
-        return wr_fail(
-            WEIR_EINVAL, "multiply: %lld x %lld times %lld x %lld does not make %lld x %lld",
-            (long long)a->info.shape[0], (long long)a->info.shape[1], (long long)b->info.shape[0],
-            (long long)b->info.shape[1], (long long)c->info.shape[0], (long long)c->info.shape[1]);
+        return wr_fail(WEIR_EINVAL, "%lld x %lld times %lld x %lld does not make %lld x %lld",
+                       (long long)a->info.shape[0], (long long)a->info.shape[1],
+                       (long long)b->info.shape[0], (long long)b->info.shape[1],
+                       (long long)c->info.shape[0], (long long)c->info.shape[1]);
     return 0;
 }
 

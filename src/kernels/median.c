@@ -292,12 +292,12 @@ static int prepare(filter *f, int64_t bytes)
 static int check(const weir_array *from, const weir_array *to, int window)
 {
     if (window < 1 || window % 2 == 0 || window > WR_SELECT_MOST)
-        return wr_fail(WEIR_EINVAL, "median: a window of %d is not odd and in 1 to %d", window,
+        return wr_fail(WEIR_EINVAL, "a window of %d is not odd and in 1 to %d", window,
                        WR_SELECT_MOST);
     if (from->info.dimensions != 2 || from->info.type == WEIR_C8 || from->info.type == WEIR_C16)
-        return wr_fail(WEIR_EINVAL, "median: %s is not a matrix of real numbers", from->path);
+        return wr_fail(WEIR_EINVAL, "%s is not a matrix of real numbers", from->path);
     if (to->info.type != from->info.type || to == from)
-        return wr_fail(WEIR_EINVAL, "median: %s and %s differ in type, or are the same", from->path,
+        return wr_fail(WEIR_EINVAL, "%s and %s differ in type, or are the same", from->path,
                        to->path);
     return 0;
 }

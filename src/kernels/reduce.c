@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "kernels/moments.h"
 #include "kernels/operands.h"
+#include "kernels/survey.h"
 #include "kernels/walk.h"
 
 typedef struct reduction {
@@ -12,15 +13,10 @@ typedef struct reduction {
     wr_moments sum;
 } reduction;
 
-static void add_slab(void *user, const weir_slab *slab)
+static void add_elements(reduction *r, const char *from, int64_t elements)
 {
-    reduction *r = user;
     const int type = r->array->info.type;
     double room[WR_MOMENTS_BLOCK] = {0};
-    const char *from = slab->in[0];
-    int64_t elements = 1;
-    for (int d = 0; d < r->array->info.dimensions; d++)
-        elements *= slab->hi[d] - slab->lo[d];
     for (int64_t at = 0; at < elements; at += WR_MOMENTS_BLOCK) {
         const int count = (int)wr_min(WR_MOMENTS_BLOCK, elements - at);
         wr_moments m = wr_moments_of(
@@ -28,6 +24,20 @@ static void add_slab(void *user, const weir_slab *slab)
             count);
         wr_moments_join(&r->sum, &m);
     }
+}
+
+static void add_slab(void *user, const weir_slab *slab)
+{
+    reduction *r = user;
+    int64_t elements = 1;
+    for (int d = 0; d < r->array->info.dimensions; d++)
+        elements *= slab->hi[d] - slab->lo[d];
+    add_elements(r, slab->in[0], elements);
+}
+
+static void add_part(void *user, const wr_survey_part *part)
+{
+    add_elements(user, part->at[0], part->elements);
 }
 
 /* --- all ranks --- */
@@ -56,12 +66,19 @@ static int join_ranks(weir_array *array, wr_moments *sum)
     return wr_array_agree(array, code);
 }
 
+static int check(const weir_array *array)
+{
+    if (array->info.type == WEIR_C8 || array->info.type == WEIR_C16)
+        return wr_fail(WEIR_EINVAL, "%s has complex elements", array->path);
+    return 0;
+}
+
 int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work)
 {
     reduction r = {.array = array};
     wr_walk w = {.work = wr_work_of(work), .visit = add_slab, .user = &r};
-    if (array->info.type == WEIR_C8 || array->info.type == WEIR_C16)
-        return wr_fail(WEIR_EINVAL, "reduce: %s has complex elements", array->path);
+    if (check(array))
+        return WEIR_EINVAL;
     w.slabs.inputs = 1;
     w.slabs.input = &array;
     w.slabs.deal = !w.work.direct;
@@ -69,6 +86,27 @@ int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *
     if (code || w.work.estimate)
         return code;
     code = wr_walk_run(&w, 0);
+    if (!code)
+        code = join_ranks(array, &r.sum);
+    if (!code)
+        wr_moments_tell(&r.sum, out);
+    return code;
+}
+
+int weir_array_reduce_section(weir_array *array, const weir_selection *of, weir_statistics *out,
+                              const weir_work *work)
+{
+    reduction r = {.array = array};
+    wr_survey p = {.work = wr_work_of(work), .arrays = 1, .array = {array}, .of = {of}};
+    int code = check(array);
+    if (!code)
+        code = wr_survey_build(&p, 0);
+    if (!code && p.work.estimate)
+        wr_survey_estimate(&p, 1, p.work.estimate);
+    if (code || p.work.estimate)
+        return code;
+    const wr_survey_visit visit = {.visit = add_part, .user = &r, .all = p.all};
+    code = wr_survey_run(&p, &visit, 0);
     if (!code)
         code = join_ranks(array, &r.sum);
     if (!code)

@@ -246,19 +246,19 @@ static int check(const solver *s)
     if (code)
         return code;
     if (info->dimensions != 2 || (info->type != WEIR_F4 && info->type != WEIR_F8))
-        return wr_fail(WEIR_EINVAL, "relax: %s is not a matrix of f4 or f8", s->from->path);
+        return wr_fail(WEIR_EINVAL, "%s is not a matrix of f4 or f8", s->from->path);
     if (s->from == s->to[0] || s->from == s->to[1] || s->to[0] == s->to[1])
-        return wr_fail(WEIR_EINVAL, "relax: two of the three arrays are the same");
+        return wr_fail(WEIR_EINVAL, "two of the three arrays are the same");
     for (int i = 0; i < 2; i++) {
         const weir_array_info *to = &s->to[i]->info;
         if (to->dimensions != 2 || to->type != info->type || to->shape[0] != info->shape[0] ||
             to->shape[1] != info->shape[1])
-            return wr_fail(WEIR_EINVAL, "relax: %s and %s differ in type or shape", s->from->path,
+            return wr_fail(WEIR_EINVAL, "%s and %s differ in type or shape", s->from->path,
                            s->to[i]->path);
     }
     if (r->iterations < 0 || !(r->tolerance >= 0) || (!r->iterations && r->tolerance == 0))
-        return wr_fail(WEIR_EINVAL, "relax: %d iterations and tolerance %g never end",
-                       r->iterations, r->tolerance);
+        return wr_fail(WEIR_EINVAL, "%d iterations and tolerance %g never end", r->iterations,
+                       r->tolerance);
     return 0;
 }
 
@@ -324,8 +324,7 @@ static int solve(solver *s, int *last)
         if (r->tolerance > 0 && r->residual <= r->tolerance)
             return 0;
         if (!r->iterations && lost && isinf(r->residual))
-            return wr_fail(WEIR_ERANGE, "relax: elements of %s that are no finite numbers",
-                           s->from->path);
+            return wr_fail(WEIR_ERANGE, "elements of %s that are no finite numbers", s->from->path);
         lost = isinf(r->residual);
     }
     return 0;

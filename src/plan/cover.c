@@ -115,16 +115,11 @@ static int cover_by_sieve(wr_windows *w, wr_window *out)
     int64_t end = wr_plan_up(w->in, last_wanted(w, out->lo, out->hi));
     int code = wr_pattern_clip(w->realm, out->lo, end, &out->cover);
     out->holes = out->overlap = true;
-    if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES) {
-        weir_pattern_free(out->cover);
+    if (!code && weir_pattern_footprint(out->cover) > WR_COVER_BYTES)
         return wr_fail(WEIR_EUNSUPPORTED, "a realm in too many pieces");
-    }
     if (code || w->in->direction == WR_READ)
         return code;
-    code = wr_union_survey(w, out); /* a write must know */
-    if (code)
-        weir_pattern_free(out->cover);
-    return code;
+    return wr_union_survey(w, out); /* a write must know */
 }
 
 /* The granules that are wanted. */
@@ -205,6 +200,8 @@ int wr_windows_next(wr_windows *w, wr_window *out)
             *out = w->window_cache->window[w->number];
     } else {
         code = make_next(w, out);
+        if (code < 0)
+            wr_window_release(out);
         if (w->window_cache)
             wr_window_cache_note(w->window_cache, code, out);
     }

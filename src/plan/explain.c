@@ -1,5 +1,7 @@
-/* Plans for people: as text and as a picture. Puts the parts of all aggregators together in one
- * process, which a real access never does. */
+/* Plans for people, as text. Puts the parts of all aggregators together in one process, which a
+ * real access never does. */
+#include "plan/explain.h"
+
 #include <string.h>
 
 #include "base/arith.h"
@@ -10,49 +12,12 @@
 #include "plan/realms.h"
 #include "plan/say.h"
 #include "plan/traffic.h"
-#include "weir/plan.h"
 
-enum { SHOWN = 6, WIDTH = 960, LEFT = 90, BAND = 14, TOP = 34, MOST_ROWS = 32, MOST_RUNS = 400 };
+enum { SHOWN = 6 };
 
-/* What is drawn in which colour; windows in two, in turn. */
-enum { WANTED, REALM, SIEVED, LISTED };
-static const struct {
-    const char *colour, *other, *meaning;
-} legend[] = {[WANTED] = {"#3b6ea5", "", "wanted by a rank"},
-              [REALM] = {"#b9c6d3", "", "realm"},
-              [SIEVED] = {"#c9822b", "#e0a458", "window by sieve"},
-              [LISTED] = {"#4f8f57", "#7fb685", "window by list"}};
-
-/* [lo, hi) of the file. */
-typedef struct wr_run {
-    int64_t lo, hi;
-} wr_run;
-
-struct weir_plan {
-    weir_plan_request request;
-    wr_plan_input in;
-    wr_plan plan;
-    wr_want *wants;
-    int64_t wants_count;
-    wr_summary *nodes;  /* what each wants, by node; NULL if there is one */
-    int64_t first_rank; /* of what is about one node */
-    int64_t aggregators;
-    wr_custom_realms custom;
-    int64_t cut[WR_CUTS];
-};
-
-/* Text; of a picture the row where windows go, and what of the file it shows; whose realms have
- * been written about so far. */
-typedef struct writer {
-    wr_text text;
-    int64_t row;
-    int64_t lo, hi;
-    wr_want_queue wants;
-} writer;
-
-static void writer_init(writer *w, const weir_plan *p, char *text, size_t size)
+void wr_explainer_init(wr_explainer *w, const weir_plan *p, char *text, size_t size)
 {
-    *w = (writer){.text = {text, size, 0}, .lo = p->plan.lo, .hi = p->plan.hi};
+    *w = (wr_explainer){.text = {text, size, 0}};
     wr_want_queue_init(&w->wants, p->wants_count, p->wants, INT64_MAX);
 }
 
@@ -93,7 +58,7 @@ static wr_moving moving_of(const weir_plan *p, const wr_tunables *t)
     return in->form == WR_BLOCKING ? (wr_moving){0} : m;
 }
 
-static int node_ranks(const weir_plan_request *r)
+int wr_explained_node_ranks(const weir_plan_request *r)
 {
     return r->ranks_per_node && r->ranks_per_node < r->ranks ? r->ranks_per_node : r->ranks;
 }
@@ -101,7 +66,7 @@ static int node_ranks(const weir_plan_request *r)
 /* Ranks of a node; the last may have fewer. */
 static int64_t ranks_of(const weir_plan *p, int64_t node)
 {
-    const int64_t each = node_ranks(&p->request);
+    const int64_t each = wr_explained_node_ranks(&p->request);
     return wr_min(each, p->request.ranks - node * each);
 }
 
@@ -119,7 +84,7 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
 {
     const weir_plan_request *r = &p->request;
     enum wr_direction direction = r->write ? WR_WRITE : WR_READ;
-    int per_node = node_ranks(r);
+    int per_node = wr_explained_node_ranks(r);
     wr_plan_input_tune(&p->in, direction, t, wr_built_in_prices[WR_IN_CACHE].price);
     p->in.ranks = r->ranks;
     p->in.nodes = wr_div_ceil(r->ranks, per_node);
@@ -154,16 +119,14 @@ static void set_input(weir_plan *p, const wr_tunables *t, const wr_summary *want
     price_nodes(p);
 }
 
-/* Of a plan per node the part of one, whose wants are the first of those from `from` on, and which
- * is written about next; it borrows all. */
-static int set_part(writer *w, const weir_plan *p, int64_t node, int64_t from, weir_plan *out)
+int wr_explain_node(wr_explainer *w, const weir_plan *p, int64_t node, int64_t from, weir_plan *out)
 {
-    const int64_t end = node * node_ranks(&p->request) + ranks_of(p, node);
+    const int64_t end = node * wr_explained_node_ranks(&p->request) + ranks_of(p, node);
     int64_t to = from;
     while (to < p->wants_count && p->wants[to].rank < end)
         to++;
     *out = *p;
-    out->first_rank = node * node_ranks(&p->request);
+    out->first_rank = node * wr_explained_node_ranks(&p->request);
     out->wants = p->wants + from;
     out->wants_count = to - from;
     wr_want_queue_release(&w->wants);
@@ -200,7 +163,7 @@ static bool are_described(const weir_plan *p)
 static int survey(weir_plan *p, wr_summary *wanted)
 {
     const weir_plan_request *r = &p->request;
-    const int per_node = node_ranks(r);
+    const int per_node = wr_explained_node_ranks(r);
     const int64_t nodes = wr_div_ceil(r->ranks, per_node);
     wr_summary one = {0};
     p->wants = wr_alloc_array(r->ranks, sizeof *p->wants);
@@ -286,13 +249,7 @@ void weir_plan_free(weir_plan *plan)
     wr_free(plan);
 }
 
-/* What all windows of all realms come to. */
-typedef struct total {
-    int64_t windows, rounds, calls, moved;
-    wr_sent *nodes; /* what each sends to others; NULL: not asked */
-} total;
-
-static int say_window(writer *w, wr_windows *walk, const wr_window *window, int64_t number)
+static int say_window(wr_explainer *w, wr_windows *walk, const wr_window *window, int64_t number)
 {
     const int64_t *list, ranks = wr_windows_touching(walk, window, &list);
     if (ranks < 0)
@@ -309,15 +266,9 @@ static int say_window(writer *w, wr_windows *walk, const wr_window *window, int6
     return 0;
 }
 
-/* What is said or drawn of a realm, if anything, and of each of its windows. */
-typedef struct visitor {
-    void (*realm)(writer *w, const weir_plan *p, const wr_windows *walk, int64_t i);
-    int (*window)(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window);
-} visitor;
-
 /* Visits each window of a walk, and ends it; counts in *sum. */
-static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, const visitor *visit,
-                         writer *w)
+static int visit_windows(const weir_plan *p, wr_windows *walk, wr_total *sum,
+                         const wr_visitor *visit, wr_explainer *w)
 {
     wr_window window;
     int more, code = 0;
@@ -334,7 +285,8 @@ static int visit_windows(const weir_plan *p, wr_windows *walk, total *sum, const
     return code ? code : more;
 }
 
-static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *visit, writer *w)
+int wr_explain_realm(const weir_plan *p, int64_t i, wr_total *sum, const wr_visitor *visit,
+                     wr_explainer *w)
 {
     weir_pattern *realm;
     wr_windows walk;
@@ -349,7 +301,7 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *
         if (visit->realm)
             visit->realm(w, p, &walk, i);
         if (sum->nodes && wr_plan_has_parts(&p->plan))
-            code = wr_traffic_add(&walk, i, node_ranks(&p->request), sum->nodes);
+            code = wr_traffic_add(&walk, i, wr_explained_node_ranks(&p->request), sum->nodes);
         if (!code)
             code = visit_windows(p, &walk, sum, visit, w);
         wr_free(wants);
@@ -358,7 +310,8 @@ static int walk_realm(const weir_plan *p, int64_t i, total *sum, const visitor *
     return code;
 }
 
-static int say_few_windows(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
+static int say_few_windows(wr_explainer *w, const weir_plan *p, wr_windows *walk,
+                           const wr_window *window)
 {
     (void)p;
     if (walk->number <= SHOWN)
@@ -368,14 +321,15 @@ static int say_few_windows(writer *w, const weir_plan *p, wr_windows *walk, cons
     return 0;
 }
 
-static int say_nothing(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
+static int say_nothing(wr_explainer *w, const weir_plan *p, wr_windows *walk,
+                       const wr_window *window)
 {
     (void)w, (void)p, (void)walk, (void)window;
     return 0;
 }
 
 /* A realm, and how much of it is wanted. */
-static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int64_t i)
+static void say_realm(wr_explainer *w, const weir_plan *p, const wr_windows *walk, int64_t i)
 {
     const weir_pattern *realm = walk->realm;
     int64_t lo, hi, data = 0;
@@ -397,18 +351,18 @@ static void say_realm(writer *w, const weir_plan *p, const wr_windows *walk, int
     wr_say(&w->text, "\n");
 }
 
-static int say_realms(writer *w, const weir_plan *p, total *sum)
+static int say_realms(wr_explainer *w, const weir_plan *p, wr_total *sum)
 {
-    static const visitor visit = {say_realm, say_few_windows};
+    static const wr_visitor visit = {say_realm, say_few_windows};
     for (int64_t i = 0; i < p->plan.aggregators; i++) {
-        int code = walk_realm(p, i, sum, &visit, w);
+        int code = wr_explain_realm(p, i, sum, &visit, w);
         if (code)
             return code;
     }
     return 0;
 }
 
-static int say_nodes(writer *w, const weir_plan *p, total *sum)
+static int say_nodes(wr_explainer *w, const weir_plan *p, wr_total *sum)
 {
     int code = 0;
     for (int64_t i = 0, from = 0; !code && i < p->in.nodes; i++) {
@@ -420,7 +374,7 @@ static int say_nodes(writer *w, const weir_plan *p, total *sum)
                "node %lld: %lld bytes in about %lld runs by %lld ranks, in [%lld, %lld)\n",
                (long long)i, (long long)wanted->bytes, (long long)wanted->runs,
                (long long)wanted->active, (long long)wanted->lo, (long long)wanted->hi);
-        code = set_part(w, p, i, from, &part);
+        code = wr_explain_node(w, p, i, from, &part);
         if (!code)
             code = say_realms(w, &part, sum);
         from += part.wants_count;
@@ -428,8 +382,7 @@ static int say_nodes(writer *w, const weir_plan *p, total *sum)
     return code;
 }
 
-/* The plan that a rank makes for itself. */
-static void plan_rank(const weir_plan *p, const wr_want *want, wr_plan_input *in, wr_plan *plan)
+void wr_explain_rank(const weir_plan *p, const wr_want *want, wr_plan_input *in, wr_plan *plan)
 {
     *in = p->in;
     in->alone = 1;
@@ -444,7 +397,7 @@ static void plan_rank(const weir_plan *p, const wr_want *want, wr_plan_input *in
 }
 
 /* Whole slices, as many as fit a window. */
-static void count_columns(const wr_plan_input *in, const wr_plan *plan, total *sum)
+static void count_columns(const wr_plan_input *in, const wr_plan *plan, wr_total *sum)
 {
     const int64_t lo = plan->lo / in->column, hi = wr_div_ceil(plan->hi, in->column);
     const int64_t windows = wr_div_ceil(hi - lo, wr_max(1, plan->window / in->column));
@@ -453,9 +406,8 @@ static void count_columns(const wr_plan_input *in, const wr_plan *plan, total *s
     sum->moved += (hi - lo) * in->column * (1 + in->direction);
 }
 
-/* Through windows. */
-static int walk_rank(const weir_plan *p, const wr_want *want, const wr_windows *of, total *sum,
-                     writer *w)
+int wr_explain_windows(const weir_plan *p, const wr_want *want, const wr_windows *of, wr_total *sum,
+                       const wr_visitor *visit, wr_explainer *w)
 {
     weir_pattern *realm;
     wr_windows walk;
@@ -463,17 +415,16 @@ static int walk_rank(const weir_plan *p, const wr_want *want, const wr_windows *
     if (code)
         return code;
     wr_windows_init(&walk, of->in, of->plan, realm, 1, want);
-    const visitor visit = {.window = want->rank < SHOWN ? say_few_windows : say_nothing};
-    code = visit_windows(p, &walk, sum, &visit, w);
+    code = visit_windows(p, &walk, sum, visit, w);
     weir_pattern_free(realm);
     return code;
 }
 
-static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *sum)
+static int say_rank(wr_explainer *w, const weir_plan *p, const wr_want *want, wr_total *sum)
 {
     wr_plan_input in;
     wr_plan plan;
-    plan_rank(p, want, &in, &plan);
+    wr_explain_rank(p, want, &in, &plan);
     if (want->rank == SHOWN)
         wr_say(&w->text, "...\n");
     if (want->rank < SHOWN) {
@@ -487,8 +438,9 @@ static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *s
             wr_say_ways(&w->text, &in, &plan);
         }
     }
+    const wr_visitor visit = {.window = want->rank < SHOWN ? say_few_windows : say_nothing};
     if (plan.way[0] == WR_WAY_SIEVE)
-        return walk_rank(p, want, &(wr_windows){.in = &in, .plan = &plan}, sum, w);
+        return wr_explain_windows(p, want, &(wr_windows){.in = &in, .plan = &plan}, sum, &visit, w);
     if (plan.way[0] == WR_WAY_COLUMNS) {
         count_columns(&in, &plan, sum);
         return 0;
@@ -498,7 +450,7 @@ static int say_rank(writer *w, const weir_plan *p, const wr_want *want, total *s
     return 0;
 }
 
-static int say_ranks(writer *w, const weir_plan *p, total *sum)
+static int say_ranks(wr_explainer *w, const weir_plan *p, wr_total *sum)
 {
     int code = 0;
     for (int64_t i = 0; !code && i < p->wants_count; i++)
@@ -506,7 +458,7 @@ static int say_ranks(writer *w, const weir_plan *p, total *sum)
     return code;
 }
 
-static void say_total(writer *w, const weir_plan *p, const total *sum)
+static void say_total(wr_explainer *w, const weir_plan *p, const wr_total *sum)
 {
     const wr_plan *plan = &p->plan;
     bool together = plan->collective;
@@ -536,7 +488,7 @@ static void say_total(writer *w, const weir_plan *p, const total *sum)
 }
 
 /* What the first nodes send, if any sends anything. */
-static wr_sent say_senders(writer *w, const weir_plan *p, const wr_sent *nodes)
+static wr_sent say_senders(wr_explainer *w, const weir_plan *p, const wr_sent *nodes)
 {
     wr_sent all = {0};
     for (int64_t i = 0; i < p->in.nodes; i++) {
@@ -552,7 +504,7 @@ static wr_sent say_senders(writer *w, const weir_plan *p, const wr_sent *nodes)
 }
 
 /* Between nodes; to agree, where meetings are all that takes. */
-static void say_traffic(writer *w, const weir_plan *p, const wr_sent *nodes)
+static void say_traffic(wr_explainer *w, const weir_plan *p, const wr_sent *nodes)
 {
     const wr_plan_input *in = &p->in;
     const bool counted = !p->plan.collective || p->plan.per_node || wr_plan_has_parts(&p->plan);
@@ -568,10 +520,27 @@ static void say_traffic(writer *w, const weir_plan *p, const wr_sent *nodes)
     wr_say(&w->text, "%s%lld messages to agree\n", at_least ? "at least " : "", (long long)agree);
 }
 
+static int say_parts(wr_explainer *w, const weir_plan *plan, wr_total *sum)
+{
+    return plan->plan.per_node     ? say_nodes(w, plan, sum)
+           : plan->plan.collective ? say_realms(w, plan, sum)
+                                   : say_ranks(w, plan, sum);
+}
+
+int wr_explain_total(const weir_plan *plan, wr_total *sum)
+{
+    wr_explainer w;
+    *sum = (wr_total){0};
+    wr_explainer_init(&w, plan, NULL, 0);
+    int code = say_parts(&w, plan, sum);
+    wr_want_queue_release(&w.wants);
+    return code;
+}
+
 int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
 {
-    writer w;
-    total sum = {0};
+    wr_explainer w;
+    wr_total sum = {0};
     const wr_plan *p = &plan->plan;
     const bool wide = plan->in.nodes > 1 && !plan->request.alone;
     if (wide) {
@@ -580,14 +549,12 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
             return WEIR_ENOMEM;
         memset(sum.nodes, 0, (size_t)plan->in.nodes * sizeof *sum.nodes);
     }
-    writer_init(&w, plan, text, size);
+    wr_explainer_init(&w, plan, text, size);
     if (!plan->request.alone) {
         wr_say_input(&w.text, &plan->in);
         wr_say_plan(&w.text, &plan->in, p);
     }
-    int code = p->per_node     ? say_nodes(&w, plan, &sum)
-               : p->collective ? say_realms(&w, plan, &sum)
-                               : say_ranks(&w, plan, &sum);
+    int code = say_parts(&w, plan, &sum);
     wr_want_queue_release(&w.wants);
     if (!code && wide)
         say_traffic(&w, plan, sum.nodes);
@@ -595,173 +562,5 @@ int64_t weir_plan_print(const weir_plan *plan, char *text, size_t size)
     if (code)
         return code;
     say_total(&w, plan, &sum);
-    return w.text.length;
-}
-
-/* Hundredths of a pixel, in whole numbers. */
-static int64_t place(const writer *w, int64_t offset)
-{
-    int64_t span = wr_max(1, w->hi - w->lo);
-    int64_t at = wr_max(0, wr_min(offset - w->lo, span));
-    int shift = 0;
-    while (span >> shift > INT64_C(1) << 40)
-        shift++;
-    const int64_t left = INT64_C(100) * LEFT, width = INT64_C(100) * (WIDTH - LEFT - 10);
-    return left + (at >> shift) * width / wr_max(1, span >> shift);
-}
-
-typedef struct band {
-    int64_t row;
-    const char *colour;
-} band;
-
-static void draw(writer *w, band b, wr_run range)
-{
-    int64_t x = place(w, range.lo), width = wr_max(40, place(w, range.hi) - x);
-    long long y = TOP + b.row * BAND;
-    wr_say(&w->text,
-           "<rect x=\"%lld.%02lld\" y=\"%lld\" width=\"%lld.%02lld\" height=\"%d\" fill=\"%s\"/>\n",
-           (long long)x / 100, (long long)x % 100, y, (long long)width / 100,
-           (long long)width % 100, BAND - 3, b.colour);
-}
-
-static void label(writer *w, int64_t row, const char *what, int64_t number)
-{
-    long long y = TOP + 10 + row * BAND;
-    wr_say(&w->text, "<text x=\"4\" y=\"%lld\">%s %lld</text>\n", y, what, (long long)number);
-}
-
-/* The runs of a pattern, or, of very many, as many as can be told apart. */
-static void draw_pattern(writer *w, band b, const weir_pattern *pattern)
-{
-    wr_cursor c;
-    wr_batch run;
-    int64_t step = wr_max(1, (w->hi - w->lo) / MOST_RUNS), at = w->lo;
-    wr_cursor_init(&c, pattern);
-    for (; wr_cursor_next_run(&c, INT64_MAX, &run) && run.offset < w->hi;) {
-        draw(w, b, (wr_run){run.offset, run.offset + run.run});
-        at = wr_max(run.offset + run.run, at + step);
-        wr_cursor_seek_offset(&c, at);
-    }
-}
-
-static int draw_window(writer *w, const weir_plan *p, wr_windows *walk, const wr_window *window)
-{
-    (void)p;
-    const bool odd = walk->number % 2 == 0; /* its own is one less */
-    const int kind = strcmp(window->method, "sieve") ? LISTED : SIEVED;
-    band b = {w->row, odd ? legend[kind].other : legend[kind].colour};
-    draw(w, b, (wr_run){window->lo, window->hi});
-    return 0;
-}
-
-/* A line and the offset at every power of two that makes at most nine, in its unit. */
-static void draw_scale(writer *w, long long bottom)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    const int64_t span = wr_max(1, w->hi - w->lo);
-    int shift = 0;
-    while (span >> shift > 8)
-        shift++;
-    const int64_t step = INT64_C(1) << shift;
-    int64_t at = w->lo / step * step;
-    at += at < w->lo ? step : 0;
-    wr_say(&w->text, "<text x=\"4\" y=\"26\">offset, %s</text>\n", units[shift / 10]);
-    for (; at <= w->hi; at += step) {
-        const long long x = (long long)place(w, at) / 100;
-        wr_say(&w->text,
-               "<path d=\"M%lld %dV%lld\" stroke=\"#ddd\"/>"
-               "<text x=\"%lld\" y=\"26\" text-anchor=\"middle\">%lld</text>\n",
-               x, TOP - 5, bottom, x, (long long)(at >> shift / 10 * 10));
-        if (at > INT64_MAX - step)
-            break;
-    }
-}
-
-static void draw_legend(writer *w, bool together, long long y)
-{
-    const int last = together ? LISTED : WANTED;
-    for (int i = 0; i <= last; i++) {
-        int x = LEFT + 160 * i;
-        wr_say(&w->text, "<rect x=\"%d\" y=\"%lld\" width=\"16\" height=\"11\" fill=\"%s\"/>", x, y,
-               legend[i].colour);
-        if (*legend[i].other)
-            wr_say(&w->text, "<rect x=\"%d\" y=\"%lld\" width=\"8\" height=\"11\" fill=\"%s\"/>",
-                   x + 8, y, legend[i].other);
-        wr_say(&w->text, "<text x=\"%d\" y=\"%lld\">%s</text>\n", x + 21, y + 10,
-               legend[i].meaning);
-    }
-}
-
-/* Its realms and their windows from a row on, as many as there is place for; *number counts them.
- */
-static int draw_realms(writer *w, const weir_plan *p, int64_t *row, int64_t *number)
-{
-    static const visitor visit = {.window = draw_window};
-    total sum = {0};
-    for (int64_t i = 0; i < p->plan.aggregators && *number < MOST_ROWS; i++, *row += 2) {
-        weir_pattern *realm;
-        int code = wr_plan_realm(&p->plan, i, &realm);
-        if (code)
-            return code;
-        label(w, *row, "realm", *number);
-        draw_pattern(w, (band){*row, legend[REALM].colour}, realm);
-        weir_pattern_free(realm);
-        label(w, *row + 1, "windows", (*number)++);
-        w->row = *row + 1;
-        code = walk_realm(p, i, &sum, &visit, w);
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-static int draw_nodes(writer *w, const weir_plan *p, int64_t *row, int64_t *number)
-{
-    int code = 0;
-    for (int64_t i = 0, from = 0; !code && i < p->in.nodes && *number < MOST_ROWS; i++) {
-        weir_plan part;
-        if (!p->nodes[i].active)
-            continue;
-        code = set_part(w, p, i, from, &part);
-        if (!code)
-            code = draw_realms(w, &part, row, number);
-        from += part.wants_count;
-    }
-    return code;
-}
-
-int64_t weir_plan_svg(const weir_plan *plan, char *text, size_t size)
-{
-    writer w;
-    writer_init(&w, plan, text, size);
-    int64_t shown = wr_min(plan->wants_count, MOST_ROWS), n = plan->aggregators, number = 0;
-    int64_t realms = plan->plan.collective ? wr_min(n, MOST_ROWS) : 0, row = 0;
-    const long long bottom = TOP + (shown + 2 * realms) * BAND, height = bottom + 28;
-    wr_say(&w.text,
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %lld\" font-size=\"10\" "
-           "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-           WIDTH, height);
-    wr_say(&w.text, "<text x=\"%d\" y=\"12\">bytes %lld to %lld of the file; %s", LEFT,
-           (long long)plan->plan.lo, (long long)plan->plan.hi, wr_plan_reason(&plan->plan));
-    if (shown < plan->wants_count)
-        wr_say(&w.text, "; the first %lld of %lld ranks", (long long)shown,
-               (long long)plan->wants_count);
-    if (realms && realms < n)
-        wr_say(&w.text, "; the first %lld of %lld realms", (long long)realms, (long long)n);
-    wr_say(&w.text, "</text>\n");
-    draw_scale(&w, bottom);
-    for (int64_t i = 0; i < shown; i++, row++) {
-        label(&w, row, "rank", plan->wants[i].rank);
-        draw_pattern(&w, (band){row, legend[WANTED].colour}, plan->wants[i].pattern);
-    }
-    int code = plan->plan.per_node     ? draw_nodes(&w, plan, &row, &number)
-               : plan->plan.collective ? draw_realms(&w, plan, &row, &number)
-                                       : 0;
-    wr_want_queue_release(&w.wants);
-    if (code)
-        return code;
-    draw_legend(&w, realms > 0, bottom + 10);
-    wr_say(&w.text, "</svg>\n");
     return w.text.length;
 }

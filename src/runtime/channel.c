@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/timer.h"
 #include "runtime/world.h"
 #include "transport/region.h"
 
@@ -193,9 +194,12 @@ void wr_channel_barrier(wr_channel *c, const wr_waiter *waiter)
     if (wr_word_add(&b->arrived, 1) + 1 == size) {
         /* relaxed: nobody adds again before it sees the new generation, which releases this */
         atomic_store_explicit(&b->arrived.value, 0, memory_order_relaxed);
+        b->last = c->world->transport->local_rank;
         wr_word_set(&b->generation, generation + 1);
     } else {
+        wr_timer_name(WR_NOBODY);
         wr_wait(&b->generation, generation, waiter);
+        wr_world_name_waited(c->world, c->world->transport->local[b->last]);
     }
 }
 

@@ -24,6 +24,7 @@ enum {
 typedef struct wr_barrier {
     _Alignas(WR_LINE) wr_word arrived;
     _Alignas(WR_LINE) wr_word generation;
+    int32_t last; /* who came last, of the node's ranks; written before the generation */
 } wr_barrier;
 
 typedef struct wr_channel {

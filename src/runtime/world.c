@@ -1,16 +1,20 @@
 /* Worlds: how they begin and end, and who keeps one. */
 #include "runtime/world.h"
 
+#include <string.h>
+
+#include "base/timer.h"
+
 static void set_log(wr_world *w)
 {
     w->log.level = (int)w->tunables.log.which;
 }
 
-static int open_trace(wr_world *w)
+static int open_events(wr_world *w)
 {
-    if (!*w->tunables.trace)
+    if (!*w->tunables.events)
         return 0;
-    return wr_trace_open(&w->trace, w->tunables.trace, w->transport->rank);
+    return wr_events_open(&w->events, w->tunables.events, w->transport->rank);
 }
 
 /* Done while waiting. */
@@ -44,7 +48,7 @@ static int init_local(wr_world *w, wr_process *process)
     w->process = process ? process : &w->own;
     if (!process)
         wr_process_open(w->process, &w->tunables);
-    return open_trace(w);
+    return open_events(w);
 }
 
 int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world **out)
@@ -95,9 +99,45 @@ void wr_world_release(wr_world *w)
     if (w->process == &w->own)
         wr_process_close(w->process);
     wr_channels_release(w);
-    wr_trace_close(w->trace);
+    wr_events_close(w->events);
+    wr_free(w->places);
     pthread_mutex_destroy(&w->lock);
     wr_free(w);
+}
+
+void wr_stats_get(const wr_tally *t, int64_t stats[WR_STATS])
+{
+    const int64_t all = wr_tally_get(&t->ns) + wr_tally_get(&t->rest_ns);
+    for (int i = 0; i < 2; i++) {
+        stats[WR_STAT_WANTED + i] = wr_tally_get(&t->wanted[i]);
+        stats[WR_STAT_MOVED + i] = wr_tally_get(&t->moved[i]);
+    }
+    stats[WR_STAT_CALLS] = wr_tally_get(&t->calls);
+    stats[WR_STAT_ERRORS] = wr_tally_get(&t->errors);
+    stats[WR_STAT_NS] = stats[WR_STAT_MOST_NS] = all;
+    stats[WR_STAT_MEMORY] = wr_memory_peak();
+}
+
+void wr_world_learn_stats(wr_world *w, wr_channel *channel)
+{
+    int64_t stats[WR_STATS];
+    if (!w->tunables.stats || w->transport->size == 1)
+        return;
+    wr_stats_get(&w->process->tally, stats);
+    int code = wr_channel_reduce(channel, WR_SUM, WR_STAT_SUMS, stats);
+    if (!code)
+        code = wr_channel_reduce(channel, WR_MAX, WR_STATS - WR_STAT_SUMS, stats + WR_STAT_SUMS);
+    if (code)
+        return;
+    pthread_mutex_lock(&w->lock);
+    memcpy(w->stats, stats, sizeof stats);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wr_world_name_waited(const wr_world *w, int rank)
+{
+    if (wr_timer_now)
+        wr_timer_name(w->places && rank != WR_NOBODY ? w->places[rank] : rank);
 }
 
 void wr_world_wait(wr_world *w, wr_word *word, uint32_t seen)

@@ -1,5 +1,5 @@
 /* A world is what one communicator has: the transport, the memory its node shares, channels, the
- * tunables all ranks agreed on, log, trace and budget. There is one per communicator and process,
+ * tunables all ranks agreed on, log, events and budget. There is one per communicator and process,
  * or one per thread where ranks are threads. A wr_process holds what the worlds of a process share.
  */
 #ifndef WR_RUNTIME_WORLD_H
@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "runtime/channel.h"
 #include "runtime/link.h"
 #include "runtime/progress.h"
@@ -23,10 +24,29 @@ typedef struct wr_world_user {
 
 /* What the worlds of a process share; where ranks are threads each world has its own. */
 typedef struct wr_process {
-    wr_costs costs;          /* what rank 0 knows */
-    wr_region_cache regions; /* of the files of all worlds */
-    wr_progress progress;    /* of operations in flight */
+    wr_costs costs;              /* what rank 0 knows */
+    wr_region_cache regions;     /* of the files of all worlds */
+    wr_progress progress;        /* of operations in flight */
+    wr_tally tally;              /* of all files */
+    wr_profile *_Atomic profile; /* of these; borrowed, or NULL */
+    _Atomic bool timed;          /* calls are */
 } wr_process;
+
+/* What the processes of a world have done, with the tunable `stats`, as of the latest close of a
+ * file of all of them. */
+enum wr_stat {
+    WR_STAT_WANTED,                     /* bytes, by direction; */
+    WR_STAT_MOVED = WR_STAT_WANTED + 2, /* the same; */
+    WR_STAT_CALLS = WR_STAT_MOVED + 2,
+    WR_STAT_ERRORS,
+    WR_STAT_NS, /* in all of them; up to here sums, from here on the most of any process */
+    WR_STAT_SUMS,
+    WR_STAT_MOST_NS = WR_STAT_SUMS,
+    WR_STAT_MEMORY,
+    WR_STATS
+};
+
+void wr_stats_get(const wr_tally *tally, int64_t stats[WR_STATS]);
 
 /* The tunables say how the progress thread is scheduled. */
 void wr_process_open(wr_process *process, const wr_tunables *tunables);
@@ -37,7 +57,7 @@ typedef struct wr_world {
     wr_tunables tunables;    /* equal on all ranks */
     wr_link link;            /* between its nodes, as rank 0 knows */
     wr_log log;
-    wr_trace *trace; /* or NULL */
+    wr_events *events; /* or NULL */
     wr_budget budget;
     wr_process *process;
     wr_process own;           /* if that is nobody else's */
@@ -46,6 +66,9 @@ typedef struct wr_world {
     struct wr_channel_memory *region;            /* WR_REGION_CHANNELS channels in each */
     _Atomic uint64_t used[WR_MAX_CHANNELS / 64]; /* channels, equal on all ranks */
     wr_channel channel;                          /* number 0: the world's own */
+    int *places;                                 /* of its ranks in MPI_COMM_WORLD, for the
+                                                    profile; NULL: the same; ours */
+    int64_t stats[WR_STATS];                     /* of all its ranks; rank 0's count */
     _Atomic int64_t in_flight;                   /* memory that operations keep */
     pthread_mutex_t lock;                        /* of what follows */
     wr_world_user *users;
@@ -60,6 +83,12 @@ int wr_world_open(wr_transport *transport, const wr_tunables *tunables, wr_world
 /* The same for one of several worlds of a process, which is borrowed until the last has ended. */
 int wr_world_open_in(wr_process *process, wr_transport *transport, const wr_tunables *tunables,
                      wr_world **out);
+
+/* [collective, on one of its channels] Sets `stats`, if the tunables say so. */
+void wr_world_learn_stats(wr_world *world, wr_channel *channel);
+
+/* A rank of the world was waited for just now, by this thread's call, if that is timed. */
+void wr_world_name_waited(const wr_world *world, int rank);
 
 /* Closes the transport too; see there about who must take part. NULL is fine. */
 void wr_world_close(wr_world *world);

@@ -5,7 +5,7 @@
 #include "storage/storage.h"
 
 extern const wr_storage_ops wr_posix_ops, wr_pool_ops, wr_uring_ops, wr_mem_ops, wr_striped_ops;
-extern const wr_storage_ops wr_fault_ops, wr_trace_ops;
+extern const wr_storage_ops wr_fault_ops, wr_events_ops;
 
 /* Members seen as one file; chosen by options, not by name, and so in no table. */
 int wr_joined_open(wr_storage *s, int flags, const wr_storage_options *options);

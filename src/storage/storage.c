@@ -116,7 +116,8 @@ static wr_storage *new_storage(const char *path, const wr_storage_options *optio
                       .tunables = &all->tunables,
                       .log = options->log,
                       .budget = options->budget,
-                      .trace = options->trace,
+                      .events = options->events,
+                      .watch = options->watch,
                       .origin = options->origin,
                       .given = options->given,
                       .facts = wr_storage_default_facts(),
@@ -146,8 +147,8 @@ static int wrap_up(wr_storage *s, const wr_storage_options *options, wr_storage 
     int code = 0;
     if (options->tunables->fault.which != WR_FAULT_NONE)
         code = wrap(&s, &wr_fault_ops);
-    if (!code && options->trace)
-        code = wrap(&s, &wr_trace_ops);
+    if (!code && options->events)
+        code = wrap(&s, &wr_events_ops);
     if (code)
         wr_storage_close(s);
     else
@@ -387,6 +388,14 @@ static bool try_again(wr_transfer *t)
     return true;
 }
 
+static void count(wr_watch *watch, const wr_transfer *t)
+{
+    const int64_t last = t->offset + (t->count - 1) * t->stride;
+    const wr_span where = {wr_min(t->offset, last), wr_max(t->offset, last) + t->run};
+    if (t->done)
+        wr_watch_moved(watch, t->direction, where, t->done, t->count);
+}
+
 wr_transfer *wr_storage_reap(wr_storage *s, bool wait)
 {
     wr_transfer *t;
@@ -394,6 +403,8 @@ wr_transfer *wr_storage_reap(wr_storage *s, bool wait)
            try_again(t))
         s->ops->submit(s, t);
     s->outstanding -= t != NULL;
+    if (t && s->watch)
+        count(s->watch, t);
     return t;
 }
 

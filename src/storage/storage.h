@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/price.h"
+#include "base/profile.h"
 #include "base/tunables.h"
 #include "storage/system_stripe.h"
 
@@ -150,7 +151,8 @@ struct wr_storage {
     const wr_tunables *tunables; /* as they were when it was opened: its own; wrappers share it */
     const wr_log *log;           /* borrowed, or NULL */
     wr_budget *budget;           /* borrowed, or NULL: of bounce buffers and queues */
-    wr_trace *trace;             /* borrowed, or NULL */
+    wr_events *events;           /* borrowed, or NULL */
+    wr_watch *watch;             /* borrowed, or NULL: of bytes that are moved */
     const wr_origin *origin;     /* while it is opened, or NULL */
     const void *given;           /* the same: of the options */
     const wr_twin *twin;         /* the same: then the facts are known, and do not change */
@@ -180,7 +182,8 @@ typedef struct wr_storage_options {
     const wr_tunables *tunables; /* storage, direct, fault, io_*; borrowed while opening */
     const wr_log *log;
     wr_budget *budget;
-    wr_trace *trace;
+    wr_events *events;
+    wr_watch *watch;
     const wr_storage_ops *ops; /* NULL: by the tunables; otherwise a backend of another room, */
     const void *given;         /* and what its open finds in s->given; borrowed while opening */
     const wr_members *members; /* NULL: path is one file; borrowed while opening */
@@ -196,7 +199,7 @@ typedef struct wr_storage_options {
 extern const wr_storage_ops *const wr_storage_backends[];
 
 /* Opens `path` with the backend the tunables name, or, where the kernel refuses it, the next one:
- * uring, pool, posix, with a line in the log. Wrapped by `fault` and `trace` as asked for.
+ * uring, pool, posix, with a line in the log. Wrapped by `fault` and `events` as asked for.
  * Errors carry path and errno. A striped file is opened as that, whatever the tunables name, and a
  * file that is there without being striped is opened as by `auto` where they name `striped`.
  *

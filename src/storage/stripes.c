@@ -2,6 +2,7 @@
 #include "storage/stripes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,15 @@
 #include "base/arith.h"
 #include "storage/paths.h"
 
-static const char mark[] = "weir striped file ", version[] = "1";
+static const char mark[] = "weir striped file ", version[] = "1", owner[] = "self ";
 
 enum { HEAD = 200, LINE = WR_PATH + 8, LONGEST = HEAD + WR_STRIPES_DISKS * LINE };
 
 /* Of a file's own name so much is in those of its parts, where people look for it; ENDING is what
  * follows there. */
 enum { STEM = 100, ENDING = 48 };
+
+enum { OWNER = sizeof owner + 16 + 1 }; /* the last line, with its end */
 
 enum wr_file_kind wr_stripes_look(const char *path)
 {
@@ -94,6 +97,8 @@ static int parse(char *text, wr_stripes *out)
         !take_parts(out, &text) || !take_line(&text, "end"))
         return wr_fail(WEIR_EFORMAT, "the description of a striped file is damaged");
     out->block = (int64_t)block;
+    if (!take_number(&text, owner, 16, &out->self))
+        out->self = 0;
     return 0;
 }
 
@@ -185,51 +190,84 @@ static char *describe(const char *path, const wr_tunables *t, uint64_t id)
     return NULL;
 }
 
-static void remove_parts(const wr_stripes *x, int64_t count)
+/* Whose it is can be said only when it is there: an empty file first. `text` has room for that. */
+static int write_new(const char *made, char *text)
 {
-    for (int64_t i = 0; i < count; i++)
-        unlink(x->part[i]);
+    const wr_folder *here = &wr_folder_here;
+    const size_t length = strlen(text);
+    uint64_t self;
+    int code = wr_folder_put(here, made, &(wr_content){.exclusive = true});
+    if (code)
+        return code;
+    code = wr_folder_identify(here, made, &self);
+    if (!code) {
+        const int more =
+            snprintf(text + length, OWNER, "%s%016llx\n", owner, (unsigned long long)self);
+        code = wr_path_write(made, text, (int64_t)length + more, false);
+    }
+    if (code)
+        unlink(made);
+    return code;
 }
 
-/* The description appears under its name as a whole, or not at all. */
-static int publish(const char *path, uint64_t id, const char *text)
+/* How parts are made; NULL: empty. */
+typedef struct source {
+    const wr_stripes *old;
+    wr_stripes_part *make;
+    void *user;
+} source;
+
+static int make_parts(const wr_stripes *x, const source *from, int64_t *made)
 {
-    char made[WR_PATH];
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    int length = snprintf(made, sizeof made, "%.*s%.*s.weir-%016llx", (int)(name - path), path,
-                          STEM, name, (unsigned long long)id);
-    if (length < 0 || length >= WR_PATH)
-        return wr_fail_system(ENAMETOOLONG, path, -1, "create");
-    int code = wr_path_write(made, text, (int64_t)strlen(text), true);
-    if (code)
-        wr_error_note_file(path, -1);
-    if (!code && (code = wr_path_rename(made, path, false))) {
-        weir_error error = *weir_error_last();
-        unlink(made);
-        wr_error_raise(&error);
+    int code = 0;
+    while (!code && *made < x->count) {
+        const char *part = x->part[*made];
+        code = from ? from->make(from->user, from->old->part[*made], part)
+                    : wr_path_fill(part, "", 0, 0);
+        *made += !code;
     }
     return code;
 }
 
-/* All parts, then the description. */
-static int make_files(const char *path, const char *text, wr_stripes *x)
+/* The description first, so that what is left of a program that was killed can be found by it; then
+ * the parts; then its name, if it is to get that here. All or nothing. */
+static int make_files(const char *made, const char *name, char *text, const source *from)
 {
-    int64_t made = 0;
-    int code = 0;
-    while (!code && made < x->count)
-        if (!(code = wr_path_fill(x->part[made], "", 0, 0)))
-            made++;
-    if (!code)
-        code = publish(path, x->id, text);
-    if (code)
-        remove_parts(x, made);
+    wr_stripes x = {0};
+    int64_t parts = 0;
+    const size_t bytes = strlen(text) + 1;
+    char *copy = wr_alloc((int64_t)bytes);
+    int code = copy ? parse(memcpy(copy, text, bytes), &x) : WEIR_ENOMEM;
+    if (!code && (code = write_new(made, text)))
+        wr_error_note_file(name ? name : made, -1);
+    else if (!code) {
+        code = make_parts(&x, from, &parts);
+        if (!code && name)
+            code = wr_path_rename(made, name, false);
+        if (code) {
+            const weir_error error = *weir_error_last();
+            while (parts--)
+                unlink(x.part[parts]);
+            unlink(made);
+            wr_error_raise(&error);
+        }
+    }
+    wr_stripes_release(&x);
     return code;
+}
+
+static int invent(const char *path, uint64_t id, char out[WR_PATH])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int length = snprintf(out, WR_PATH, "%.*s%.*s.weir-%016llx", (int)(name - path), path, STEM,
+                          name, (unsigned long long)id);
+    return length < WR_PATH ? 0 : wr_fail_system(ENAMETOOLONG, path, -1, "create");
 }
 
 int wr_stripes_make(const char *path, const wr_tunables *t)
 {
+    char made[WR_PATH];
     uint64_t id;
-    wr_stripes x;
     if (getrandom(&id, sizeof id, 0) != sizeof id)
         return wr_fail_system(errno, path, -1, "create");
     char *text = describe(path, t, id);
@@ -238,14 +276,87 @@ int wr_stripes_make(const char *path, const wr_tunables *t)
             wr_error_note_file(path, -1);
         return weir_error_last()->code;
     }
-    const size_t length = strlen(text) + 1;
-    char *copy = wr_alloc((int64_t)length);
-    int code = copy ? parse(memcpy(copy, text, length), &x) : WEIR_ENOMEM;
+    int code = invent(path, id, made);
     if (!code)
-        code = make_files(path, text, &x);
-    if (copy)
-        wr_stripes_release(&x);
+        code = make_files(made, path, text, NULL);
     wr_free(text);
+    return code;
+}
+
+/* The folders of a striped file's parts, as the tunable has them. */
+static int list_disks(const wr_stripes *x, char out[WR_TUNABLE_TEXT])
+{
+    size_t used = 0;
+    for (int64_t i = 0; i < x->count; i++) {
+        const size_t length = (size_t)(strrchr(x->part[i], '/') - x->part[i]);
+        if (used + length + 2 >= WR_TUNABLE_TEXT || memchr(x->part[i], ':', length))
+            return wr_fail(WEIR_EUNSUPPORTED, "disks must be named for a copy of this file");
+        used += (size_t)snprintf(out + used, WR_TUNABLE_TEXT - used, "%s%.*s", i ? ":" : "",
+                                 (int)length, x->part[i]);
+    }
+    return 0;
+}
+
+/* The description of a copy, to be freed; NULL with an error raised. */
+static char *describe_copy(const wr_stripes *old, const char *to, const char *disks)
+{
+    wr_tunables t;
+    uint64_t id;
+    int code = 0;
+    wr_tunables_init(&t);
+    t.striping_unit = old->block;
+    if (getrandom(&id, sizeof id, 0) != sizeof id)
+        code = wr_fail_system(errno, to, -1, "create");
+    else if (disks && strlen(disks) >= sizeof t.disks)
+        code = wr_fail(WEIR_ERANGE, "the names of disks are too long");
+    else if (disks)
+        snprintf(t.disks, sizeof t.disks, "%s", disks);
+    else
+        code = list_disks(old, t.disks);
+    if (!code && wr_tunables_disks(&t) != old->count)
+        code = wr_fail(WEIR_EINVAL, "a file striped over %lld disks is copied to as many",
+                       (long long)old->count);
+    return code ? NULL : describe(to, &t, id);
+}
+
+int wr_stripes_copy(const wr_stripes *old, const char *to, const char *made, const char *disks,
+                    wr_stripes_part *make, void *user)
+{
+    char *text = describe_copy(old, to, disks);
+    int code =
+        text ? make_files(made, NULL, text, &(source){old, make, user}) : weir_error_last()->code;
+    wr_free(text);
+    return code;
+}
+
+bool wr_stripes_is_owner(const wr_folder *in, const char *name, const wr_stripes *x)
+{
+    wr_folder_entry file;
+    uint64_t self;
+    return !wr_folder_look(in, name, false, &file) && file.kind == WR_ENTRY_FILE &&
+           file.links == 1 && !wr_folder_identify(in, name, &self) && self == x->self;
+}
+
+int wr_stripes_adopt(const char *path)
+{
+    char *text, digits[OWNER];
+    int64_t length;
+    uint64_t self;
+    int code = wr_path_read(path, LONGEST, &text, &length);
+    if (code)
+        return code;
+    const char *end = strstr(text, "\nend\nself ");
+    const off_t at = end ? end - text + (off_t)sizeof "\nend\nself " - 1 : 0;
+    wr_free(text);
+    code = wr_folder_identify(&wr_folder_here, path, &self);
+    if (code || !at)
+        return code;
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)self);
+    int fd = wr_open_once(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0 || pwrite(fd, digits, 16, at) != 16 || fsync(fd))
+        code = wr_fail_system(errno, path, -1, "say whose the parts are");
+    if (fd >= 0)
+        close(fd);
     return code;
 }
 
@@ -260,6 +371,8 @@ int wr_stripes_remove(const char *path)
         code = wr_stripes_read(path, &x);
     if (code)
         return code;
+    if (!wr_stripes_is_owner(&wr_folder_here, path, &x))
+        x.count = 0;
     if (unlink(path)) {
         code = wr_fail_system(errno, path, -1, "remove");
         x.count = 0;

@@ -1,4 +1,4 @@
-/* The operations a wrapper (fault, trace) passes to the storage inside unchanged. */
+/* The operations a wrapper (fault, events) passes to the storage inside unchanged. */
 #include "storage/backends.h"
 
 int wr_inner_get_size(wr_storage *s, int64_t *size)

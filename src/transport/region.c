@@ -31,6 +31,12 @@ static int map(int fd, const char *name, int64_t bytes, wr_region *out)
     return 0;
 }
 
+static void count(wr_region *region)
+{
+    region->counted = true;
+    wr_memory_note(region->bytes);
+}
+
 int wr_region_own(int64_t bytes, wr_region *out)
 {
     void *base =
@@ -39,6 +45,7 @@ int wr_region_own(int64_t bytes, wr_region *out)
         return wr_fail_system(errno, "", -1, "map memory");
     madvise(base, (size_t)bytes, MADV_DONTFORK);
     *out = (wr_region){.base = base, .bytes = bytes};
+    count(out);
     return 0;
 }
 
@@ -145,6 +152,7 @@ int wr_segment_create(enum wr_region_kind kind, const wr_tunables *tunables, int
         wr_segment_hide(s);
         return code;
     }
+    count(out);
     s->device = found.st_dev;
     s->inode = found.st_ino;
     return 0;
@@ -178,5 +186,7 @@ void wr_region_close(wr_region *region)
 {
     if (region->base)
         munmap(region->base, (size_t)region->bytes);
+    if (region->counted)
+        wr_memory_note(-region->bytes);
     *region = (wr_region){0};
 }

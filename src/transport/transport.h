@@ -67,6 +67,7 @@ typedef struct wr_region {
     char *base;
     int64_t bytes;
     uint64_t number; /* the same on all ranks of the node, if their channel made it; or 0 */
+    bool counted;    /* as memory of this process, which made it */
 } wr_region;
 
 typedef struct wr_transport wr_transport;

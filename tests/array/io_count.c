@@ -49,10 +49,10 @@ static int sink(void *user, const char *lines, int64_t length)
 
 void io_count_watch(wr_world *w, io_count *c)
 {
-    CHECK(!w->trace && !wr_trace_new(&w->trace, sink, c));
+    CHECK(!w->events && !wr_events_new(&w->events, sink, c));
 }
 
 void io_count_next(wr_world *w)
 {
-    wr_trace_event(w->trace, "phase", NULL, 0, NULL);
+    wr_events_add(w->events, "phase", NULL, 0, NULL);
 }

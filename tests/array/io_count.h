@@ -1,4 +1,4 @@
-/* What a rank's storage does, counted by a trace of its own, phase by phase. */
+/* What a rank's storage does, counted by events of its own, phase by phase. */
 #ifndef WR_TESTS_IO_COUNT_H
 #define WR_TESTS_IO_COUNT_H
 

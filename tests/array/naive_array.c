@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arith.h"
+
 void naive_settle(naive *a)
 {
     a->element = weir_type_bytes(a->info.type);
@@ -43,11 +45,20 @@ void random_distribution(rng *r, const weir_array_info *info, int most, weir_dis
     }
 }
 
+/* Tiles may reach beyond the array, but not by so much, in many dimensions, that all time goes by
+ * with what nobody wants. */
 void naive_cut(rng *r, naive *a)
 {
+    int64_t tile = 1, shard = 1; /* elements */
     for (int d = 0; d < a->info.dimensions && a->info.format; d++) {
         a->tile[d] = rng_within(r, 1, a->info.shape[d] + 1);
+        if (tile * a->tile[d] > 2 * NAIVE_MOST)
+            a->tile[d] = 1;
+        tile *= a->tile[d];
         a->shard[d] = rng_chance(r, 50) ? 0 : a->tile[d] * rng_within(r, 1, 3);
+        if (shard * a->shard[d] > 8 * NAIVE_MOST)
+            a->shard[d] = 0;
+        shard *= wr_max(a->shard[d], a->tile[d]);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Errors, arithmetic, memory, log and trace. */
+/* Errors, arithmetic, memory, log and events. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -386,7 +386,7 @@ static void test_log_lines_that_just_fit(void)
     }
 }
 
-static int trace_sink(void *user, const char *text, int64_t length)
+static int events_sink(void *user, const char *text, int64_t length)
 {
     lines *l = user;
     if (l->used + length > (int64_t)sizeof l->text)
@@ -396,48 +396,48 @@ static int trace_sink(void *user, const char *text, int64_t length)
     return 0;
 }
 
-static void *trace_events(void *user)
+static void *note_events(void *user)
 {
     for (int64_t i = 0; i < 500; i++)
-        WR_TRACE((wr_trace *)user, "read", NULL, {"offset", i}, {"bytes", INT64_MIN});
+        WR_EVENT((wr_events *)user, "read", NULL, {"offset", i}, {"bytes", INT64_MIN});
     return NULL;
 }
 
-static void test_trace_among_threads(void)
+static void test_events_among_threads(void)
 {
     static lines l;
-    wr_trace *trace;
+    wr_events *events;
     pthread_t thread[4];
-    CHECK(!wr_trace_new(&trace, trace_sink, &l));
+    CHECK(!wr_events_new(&events, events_sink, &l));
     for (int i = 0; i < 4; i++)
-        CHECK(!pthread_create(&thread[i], NULL, trace_events, trace));
+        CHECK(!pthread_create(&thread[i], NULL, note_events, events));
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    CHECK(!wr_trace_close(trace));
-    int events = 0;
-    for (char *at = l.text, *end; at < l.text + l.used; at = end + 1, events++) {
+    CHECK(!wr_events_close(events));
+    int number = 0;
+    for (char *at = l.text, *end; at < l.text + l.used; at = end + 1, number++) {
         long long time, offset, bytes = 0;
         end = memchr(at, '\n', (size_t)(l.text + l.used - at));
         CHECK(end && sscanf(at, "%lld read offset=%lld bytes=%lld", &time, &offset, &bytes) == 3);
         CHECK_EQUAL(bytes, INT64_MIN);
     }
-    CHECK_EQUAL(events, 2000);
-    WR_TRACE((wr_trace *)NULL, "nothing", NULL, {"x", 1});
+    CHECK_EQUAL(number, 2000);
+    WR_EVENT((wr_events *)NULL, "nothing", NULL, {"x", 1});
 }
 
 /* A name longer than a line is cut; the next event is a line of its own. */
-static void test_trace_long_name(void)
+static void test_events_long_name(void)
 {
     static lines l;
-    wr_trace *trace;
+    wr_events *events;
     char name[8001];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    CHECK(!wr_trace_new(&trace, trace_sink, &l));
-    WR_TRACE(trace, name, NULL, {"key", 1});
-    WR_TRACE(trace, "next", NULL, {name, INT64_MAX});
-    WR_TRACE(trace, "last", NULL, {"key", -5});
-    CHECK(!wr_trace_close(trace));
+    CHECK(!wr_events_new(&events, events_sink, &l));
+    WR_EVENT(events, name, NULL, {"key", 1});
+    WR_EVENT(events, "next", NULL, {name, INT64_MAX});
+    WR_EVENT(events, "last", NULL, {"key", -5});
+    CHECK(!wr_events_close(events));
     char *first = memchr(l.text, '\n', (size_t)l.used), *second = first + 1;
     CHECK(first && first - l.text <= 5120 && first[-1] == 'n' && strstr(l.text, " nnnn"));
     second = memchr(second, '\n', (size_t)(l.text + l.used - second));
@@ -452,45 +452,46 @@ static int failing_sink(void *user, const char *text, int64_t length)
 }
 
 /* After the first error nothing is handed over, and that error is the one reported. */
-static void test_trace_stops_at_error(void)
+static void test_events_stops_at_error(void)
 {
-    wr_trace *trace;
+    wr_events *events;
     int calls = 0;
-    CHECK(!wr_trace_new(&trace, failing_sink, &calls));
+    CHECK(!wr_events_new(&events, failing_sink, &calls));
     for (int i = 0; i < 20; i++)
-        trace_events(trace);
+        note_events(events);
     CHECK_EQUAL(calls, 2);
-    CHECK_FAILS(wr_trace_close(trace), WEIR_EIO, "write the trace");
+    CHECK_FAILS(wr_events_close(events), WEIR_EIO, "write the events");
     CHECK_EQUAL(calls, 2);
 }
 
-static void test_trace_errors(void)
+static void test_events_errors(void)
 {
-    wr_trace *trace;
+    wr_events *events;
     static lines full = {.used = sizeof full.text};
-    CHECK(!wr_trace_new(&trace, trace_sink, &full));
-    trace_events(trace);
-    CHECK_FAILS(wr_trace_close(trace), WEIR_ENOSPC, "write the trace");
-    CHECK_FAILS(wr_trace_open(&trace, "/nonexistent/trace", 0), WEIR_ENOENT, "open the trace");
-    CHECK(!wr_trace_close(NULL));
+    CHECK(!wr_events_new(&events, events_sink, &full));
+    note_events(events);
+    CHECK_FAILS(wr_events_close(events), WEIR_ENOSPC, "write the events");
+    CHECK_FAILS(wr_events_open(&events, "/nonexistent/e", 0), WEIR_ENOENT,
+                "open the file of events");
+    CHECK(!wr_events_close(NULL));
     wr_alloc_fail_after(0);
-    CHECK_EQUAL(wr_trace_open(&trace, "/dev/null", 0), WEIR_ENOMEM);
+    CHECK_EQUAL(wr_events_open(&events, "/dev/null", 0), WEIR_ENOMEM);
 }
 
 /* Two ranks append whole lines to one file, and what was there stays. */
-static void test_trace_file(void)
+static void test_events_file(void)
 {
-    char path[] = "/tmp/weir_trace_XXXXXX", text[400] = "", line[200];
+    char path[] = "/tmp/weir_events_XXXXXX", text[400] = "", line[200];
     int fd = mkstemp(path);
     CHECK(fd >= 0 && write(fd, "before\n", 7) == 7);
     for (int round = 0; round < 2; round++) {
-        wr_trace *trace[2] = {NULL, NULL};
+        wr_events *events[2] = {NULL, NULL};
         for (int rank = 0; rank < 2; rank++)
-            CHECK(!wr_trace_open(&trace[rank], path, rank));
+            CHECK(!wr_events_open(&events[rank], path, rank));
         for (int rank = 0; rank < 2; rank++)
-            WR_TRACE(trace[rank], "read", "/a b\nc", {"round", round});
+            WR_EVENT(events[rank], "read", "/a b\nc", {"round", round});
         for (int rank = 1; rank >= 0; rank--)
-            CHECK(!wr_trace_close(trace[rank]));
+            CHECK(!wr_events_close(events[rank]));
     }
     CHECK(pread(fd, text, sizeof text - 1, 0) > 0 && !strncmp(text, "before\n", 7));
     for (int i = 0; i < 4; i++) {
@@ -502,19 +503,19 @@ static void test_trace_file(void)
     unlink(path);
 }
 
-static void test_trace_host(void)
+static void test_events_host(void)
 {
     char host[256] = "", path[400];
-    wr_trace *trace = NULL;
+    wr_events *events = NULL;
     gethostname(host, sizeof host - 1);
-    CHECK(!wr_trace_open(&trace, "/tmp/weir_trace_%h_%h", 0) && !wr_trace_close(trace));
-    snprintf(path, sizeof path, "/tmp/weir_trace_%s_%s", host, host);
+    CHECK(!wr_events_open(&events, "/tmp/weir_events_%h_%h", 0) && !wr_events_close(events));
+    snprintf(path, sizeof path, "/tmp/weir_events_%s_%s", host, host);
     CHECK(!unlink(path));
     char *longer = malloc(PATH_MAX + 1);
     CHECK(longer != NULL);
     memset(longer, 'n', PATH_MAX);
     longer[PATH_MAX] = '\0';
-    CHECK_FAILS(wr_trace_open(&trace, longer, 0), WEIR_EINVAL, "too long");
+    CHECK_FAILS(wr_events_open(&events, longer, 0), WEIR_EINVAL, "too long");
     free(longer);
 }
 
@@ -537,11 +538,11 @@ int main(void)
     test_cores_quota();
     test_log();
     test_log_lines_that_just_fit();
-    test_trace_among_threads();
-    test_trace_long_name();
-    test_trace_stops_at_error();
-    test_trace_errors();
-    test_trace_file();
-    test_trace_host();
+    test_events_among_threads();
+    test_events_long_name();
+    test_events_stops_at_error();
+    test_events_errors();
+    test_events_file();
+    test_events_host();
     return 0;
 }

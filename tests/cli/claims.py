@@ -58,7 +58,7 @@ def lines(name):
 
 
 def objects(name):
-    return [json.loads(line) for line in open(name)]
+    return [json.loads(line) for line in open(name, encoding="utf-8")]
 
 
 def same(a, b, order=None):
@@ -101,6 +101,37 @@ def told(a, iterations):
     """What weir laplace prints."""
     change = relax(laplace(a, iterations - 1))[1]
     return f"iterations {iterations}, residual {float(change):.17g}\n"
+
+
+def account(name, command, dry_run, ranks, line=0):
+    """What --json has told, if it can be right."""
+    told = objects(name)[line]
+    known = ("moved", "amplification", "resident")
+    assert told["command"] == command and told["dry_run"] == dry_run and told["ranks"] == ranks, told
+    assert all((told[key] is None) == dry_run for key in known if key != "amplification"), told
+    if command == "fill" and dry_run:
+        assert told["seconds"] is None and told["rate"] is None
+    else:
+        assert 0 < told["seconds"] < 60
+        wanted = told["read"] + told["written"]
+        assert abs(told["rate"] - wanted / told["seconds"]) < 1e-3 * told["rate"] + 1, told
+    if not dry_run:
+        assert told["amplification"] >= 0.99 and told["resident"] > 0 and told["memory"] > 0, told
+    return told
+
+
+def accounts(name, ranks):
+    """Whether what a dry run expects is what is done then."""
+    commands = ("transpose", "matmul", "convert", "median", "laplace", "reduce", "fill")
+    for i, command in enumerate(commands):
+        expected = account(name, command, True, ranks, i)
+        told = account(name, command, False, ranks, i + len(commands))
+        assert (expected["read"], expected["written"]) == (told["read"], told["written"]), told
+        assert expected["plan"] == told["plan"], told
+        if command != "fill":  # what is not in the page cache is read with 16 MiB more
+            assert 0.7 * told["memory"] < expected["memory"] < 1.5 * told["memory"] + (16 << 20), told
+    assert objects(name)[11]["iterations"] == 3 and objects(name)[12]["count"] == 300 * 200
+    return True
 
 
 def told_of(name, a):

@@ -25,18 +25,20 @@ refuses() {
     cmp -s ../before ../after || fail "$*: left behind: $(diff ../before ../after)"
 }
 
+# mpirun's sessions, too: one that ends removes the folder that others begin in.
 prepare() {
-    mkdir "$work/$1"
+    mkdir "$work/$1" "$work/$1.sessions"
+    export OMPI_MCA_orte_tmpdir_base="$work/$1.sessions"
     cd "$work/$1"
     [ $ranks = 1 ] && start= || start="$launcher $ranks"
 }
 run() { $start "$weir" "$@"; }
 
 make_bad_arrays() {
-    run create a.npy --shape 4,4 --iota
-    run create c8.npy --shape 4 --dtype c8
-    run create set --shape 4,4 --grid 2,2
-    run create gap --shape 4,4 --grid 2,2
+    "$weir" create a.npy --shape 4,4 --iota
+    "$weir" create c8.npy --shape 4 --dtype c8
+    "$weir" create set --shape 4,4 --grid 2,2
+    "$weir" create gap --shape 4,4 --grid 2,2
     rm gap/local-3.npy
     head -c -8 a.npy >short.npy
     echo hello >hello.npy

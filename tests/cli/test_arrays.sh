@@ -24,13 +24,13 @@ cases_of_few() {
     run create fill.npy --shape 3,4
     run create fill-c.npy --shape 3,4 --dtype c8 --fill 1.5-2j --order F
     run create fill-f2.npy --shape 11 --dtype f2 --fill 0.1
-    export WEIR_TRACE="$PWD/trace"
-    run create traced.npy --shape 100,100 --iota --memory 16K
-    unset WEIR_TRACE
-    [ "$(sed -n 's/.* rank=\([0-9]*\) .* file=.*traced.npy.*/\1/p' trace | sort -u | wc -l)" = $ranks ] ||
-        fail "trace: $(cat trace)"
+    export WEIR_EVENTS="$PWD/events"
+    run create noted.npy --shape 100,100 --iota --memory 16K
+    unset WEIR_EVENTS
+    [ "$(sed -n 's/.* rank=\([0-9]*\) .* file=.*noted.npy.*/\1/p' events | sort -u | wc -l)" = $ranks ] ||
+        fail "events: $(cat events)"
     run create none.npy --shape 3,0,5 --dtype f4 --iota
-    run create single.npy --shape '()' --dtype i4 --fill 42
+    run create single.npy --shape '()' --dtype int32 --fill 42 --memory 64KB
     run create long.npy --shape 300,1000 --dtype f4 --random 18446744073709551615 --memory 16K
     run create columns.npy --shape 300,1000 --dtype f4 --random 18446744073709551615 --order F
     claim "same(load('zero.npy'), np.zeros(9))"
@@ -40,7 +40,7 @@ cases_of_few() {
     claim "same(load('single.npy'), np.array(42, 'i4'))"
     claim "same(load('long.npy'), random(2**64 - 1, (300, 1000), 'f4'), 'C')"
     claim "same(load('columns.npy'), load('long.npy'), 'F')"
-    run create fill.npy --shape 2,2 --dtype u1 --fill 255 --overwrite
+    run create fill.npy --shape 2x2 --dtype uint8 --fill 255 --overwrite --memory 64MiB
     claim "same(load('fill.npy'), np.full((2, 2), 255, 'u1'))"
 }
 
@@ -54,7 +54,7 @@ cases_of_brackets() {
         run get "$1$bracket" -o get-$number.npy --memory 8800
         claim "same(load('get-$number.npy'), iota((6, 7, 8), 'i4')${bracket:-[...]}, '$2')"
         [ $ranks = 1 ] || continue
-        run get "$1$bracket" --memory 80 >text-$number
+        run get "$1$bracket" --plain --memory 80 >text-$number
         claim "same(text('text-$number', 'i4'), iota((6, 7, 8), 'i4')${bracket:-[...]}.ravel())"
     done
 }
@@ -62,13 +62,13 @@ cases_of_brackets() {
 cases_of_text() {
     for type in bool u8 f2 f4 f8 c8 c16; do
         run create t-$type.npy --shape 20 --dtype $type --random 3
-        run get "t-$type.npy[::-1]" >text-$type
+        run get --plain "t-$type.npy[::-1]" >text-$type
         claim "same(text('text-$type', load('t-$type.npy').dtype), load('t-$type.npy')[::-1])"
     done
     claim "lines('text-1') == (([8] * 7 + [0]) * 6)[:-1]"
     claim "lines('text-3') == [8] * 7 and lines('text-4') == [1]"
     run create big.npy --shape 1001,1000 --dtype u1
-    run get big.npy --memory 10K >text-big
+    run get big.npy --plain --memory 10K >text-big
     [ "$(wc -w <text-big) $(wc -l <text-big)" = '1001000 1001' ] || fail "long text: $(wc text-big)"
 }
 
@@ -123,13 +123,30 @@ order='F', bytes=1344, swapped=False, grid=None, block=None, members=0, names=[]
     claim "objects('info.json')[1] == dict(path='g', kind='set', format='set', shape=[6, 7, 8], dtype='i4', \
 order='C', bytes=1344, swapped=False, grid=[2, 1, 3], block=[0, 0, 2], members=6, names=[], attributes={})"
     claim "len(objects('info.json')) == 3 and objects('info.json')[2]['swapped']"
+    run ls --long --json f.npy g >ls.json
+    claim "[a['files'] for a in objects('ls.json')[0]['arrays']] == [1, 7]"
+    [ $ranks = 1 ] || return 0
+    odd=$(printf 'b\377"\001.npy')
+    cp f.npy "$odd"
+    for command in info ls du; do
+        run $command --json "$odd" >odd-$command.json
+        claim "[o.get('path') or o['arrays'][0]['name'] for o in objects('odd-$command.json')] == \
+['b' + chr(0xfffd) + chr(34) + chr(1) + '.npy']"
+    done
+    mkdir disk
+    head -c 1500 c.npy >disk/striped.weir-0123456789abcdef-0
+    head -c 1000 c.npy >disk/striped.weir-0123456789abcdef-1
+    printf 'weir striped file 1\nblock 500\nid 0123456789abcdef\npart %s-0\npart %s-1\nend\n' \
+        "$PWD/disk/striped.weir-0123456789abcdef" "$PWD/disk/striped.weir-0123456789abcdef" >striped
+    run ls --json striped >striped.json
+    claim "(objects('striped.json')[0]['arrays'][0]['format'], objects('striped.json')[0]['arrays'][0]['bytes']) == ('striped', 2500)"
 }
 
 # What ranks find out together, or only one of them.
 cases_of_bad_collectives() {
-    refuses 1 'overwrite was not given' create a.npy --shape 4
-    refuses 1 'overwrite was not given' get 'a.npy[0]' -o short.npy
-    refuses 1 'overwrite was not given' convert a.npy folder --grid 2,2
+    refuses 1 'exists, and --overwrite was not given' create a.npy --shape 4
+    refuses 1 'exists, and --overwrite was not given' get 'a.npy[0]' -o short.npy
+    refuses 1 'exists, and --overwrite was not given' convert a.npy folder --grid 2,2
     refuses 1 'left alone\|not overwritten' convert a.npy folder --grid 2,2 --overwrite
     refuses 1 'memory' create x.npy --shape 4,4 --iota --memory 10
     refuses 1 'memory' create x.npy --shape 4,4 --fill 1 --memory 2
@@ -138,7 +155,7 @@ cases_of_bad_collectives() {
     refuses 1 'memory' convert a.npy x.npy --memory 10
     refuses 2 'c8' convert c8.npy x.npy --dtype f8
     refuses 2 'too many elements' create x --shape 4000000000,4000000000 --grid 2,2
-    refuses 2 '3 indices, but the array has 2' get 'a.npy[1,2,3]'
+    refuses 2 '3 indices, but the array has 2 dimensions: one too many at character 6;' get 'a.npy[1,2,3]'
     refuses 2 '--disks must be' create x --shape 4,4 --grid 2,2 --disks :a
     refuses 2 'no name for an array' info ''
     refuses 2 '"x.h5": weir does not write HDF5' convert a.npy x.h5
@@ -159,23 +176,37 @@ cases_of_bad_input() {
     cases_of_bad_arrays info ''
     cases_of_bad_arrays get ''
     cases_of_bad_arrays convert x.npy
-    refuses 2 'index 4 is outside dimension 0, which has 4;' get 'a.npy[4]'
-    refuses 2 'index -5 is outside dimension 1, which has 4;' get 'a.npy[::2, -5]'
-    refuses 2 'index 4 is outside dimension 1, which has 4;' get 'a.npy[:, [0, 4]]'
-    refuses 2 'one list of indices at most;' get 'a.npy[[0, 1], [0, 1]]'
-    refuses 2 'indices and commas only: not understood from character 4 on;' get 'a.npy[[0:2]]'
+    refuses 2 'index 4 is outside dimension 0, which has 4, at character 2;' get 'a.npy[4]'
+    refuses 2 'a.npy: "\[4\]": index 4 is outside' diff cube.npy 'a.npy[4]'
+    refuses 2 'a.npy\[0\]\]: there is no such array; "\[0\]\]": a \] too many at character 4$' get 'a.npy[0]]'
+    refuses 2 'a.npy\[0\]: there is no such array, and no section is taken here$' info 'a.npy[0]'
+    refuses 2 'is a \] missing' get 'a.npy[0'
+    refuses 2 'cube.npy: 3 dimensions, and csv' get cube.npy -o -
+    refuses 1 'a.npy: memory is too little' get a.npy --memory 1
+    refuses 1 'a.npy: 10 bytes of memory are too little' hist a.npy --memory 10
+    refuses 2 'a.npy: from .* there are no 10 bins' hist a.npy --range 0,5e-324
+    refuses 2 'index -5 is outside dimension 1, which has 4, at character 7;' get 'a.npy[::2, -5]'
+    refuses 2 'index 4 is outside dimension 1, which has 4, at character 9;' get 'a.npy[:, [0, 4]]'
+    refuses 2 'one list of indices at most: a second at character 10;' get 'a.npy[[0, 1], [0, 1]]'
+    refuses 2 'indices and commas only: not understood at character 4;' get 'a.npy[[0:2]]'
     refuses 2 'number is missing at character 3;' get 'a.npy[[[0]]]'
-    refuses 2 'not understood from character 5 on;' get 'a.npy[[0]1]'
-    refuses 2 'beside the indices, or come first;' get 'cube.npy[:, 1, ..., [0, 1]]'
-    refuses 2 'beside the indices, or come first;' get 'cube4.npy[1, :, [0, 1]]'
-    refuses 2 'step is 0' get 'a.npy[::0]' -o x.npy
+    refuses 2 'not understood at character 5;' get 'a.npy[[0]1]'
+    refuses 2 'beside the indices, or come first: not as at character 13;' get 'cube.npy[:, 1, ..., [0, 1]]'
+    refuses 2 'beside the indices, or come first: not as at character 8;' get 'cube4.npy[1, :, [0, 1]]'
+    refuses 2 'a step is 0 at character 4;' get 'a.npy[::0]' -o x.npy
     refuses 2 'number is missing at character 2;' get 'a.npy[x]'
     refuses 2 'number is missing at character 2;' get 'a.npy[,2]'
-    refuses 2 'not understood from character 4 on;' get 'a.npy[1 2]'
-    refuses 2 'not understood from character 6 on;' get 'a.npy[1,2,3...]'
-    refuses 2 'index is missing' get 'a.npy[]'
-    refuses 2 '\.\.\. comes twice;' get 'a.npy[...,...]'
+    refuses 2 'not understood at character 4;' get 'a.npy[1 2]'
+    refuses 2 'not understood at character 6;' get 'a.npy[1,2,3...]'
+    refuses 2 'index is missing at character 2;' get 'a.npy[]'
+    refuses 2 '\.\.\. comes twice: again at character 6;' get 'a.npy[...,...]'
+    refuses 2 '\.\.\. comes twice: again at character 6;' get 'a.npy[...,...,...,...]'
+    refuses 2 '\.\.\. comes twice: again at character 8;' get 'a.npy[0,...,...,...]'
+    refuses 2 '\.\.\. comes twice: again at character 5;' get 'a.npy[......]'
+    refuses 2 '--format: must be auto, npy, zarr or zarr2, perhaps zarr2\?;' create x.npy --shape 4 --format zarr3
     refuses 2 '--dtype: must be' create x.npy --shape 4 --dtype f3
+    refuses 2 '--shape: must be sizes' create x.npy --shape 4x
+    refuses 2 '--memory: must be a size' create x.npy --shape 4 --memory 64MiBs
     refuses 2 '--dtype: must be' convert a.npy x.npy --dtype '>f4'
     refuses 2 '--shape: must be sizes' create x.npy --shape 4,,4
     refuses 2 '--shape: must be sizes' create x.npy --shape 99999999999999999999
@@ -186,7 +217,7 @@ cases_of_bad_input() {
     refuses 2 'exclude each other' create x.npy --shape 4 --iota --fill 1
     refuses 2 '--fill: is beyond' create x.npy --shape 4 --dtype u1 --fill 256
     refuses 2 'beyond' create x.npy --shape 4 --dtype i8 --fill 9223372036854775808
-    refuses 2 '--fill: must be a whole number' create x.npy --shape 4 --dtype bool --fill yes
+    refuses 2 '--fill: must be 0 or 1, or False or True' create x.npy --shape 4 --dtype bool --fill yes
     refuses 2 '--fill: must be a number' create x.npy --shape 4 --fill 1j
     refuses 2 '--fill: is beyond' create x.npy --shape 4 --fill -1e999
     refuses 2 '--fill: is beyond' create x.npy --shape 4 --dtype f4 --fill 1e39
@@ -212,6 +243,17 @@ cases_of_bad_input() {
     refuses 2 'takes two arrays' convert a.npy
 }
 
+# Folders end as wanted of what they were, with nothing added; also one that is shut to its owner.
+cases_of_chmod() {
+    run create z.zarr --shape 4,4 --chunk 2,2 --fill 1
+    chmod 555 z.zarr
+    chmod 057 z.zarr/c
+    setpriv --bounding-set -dac_override,-dac_read_search "$weir" chmod o-r z.zarr
+    [ "$(stat -c %a z.zarr z.zarr/c z.zarr/c/0 | tr '\n' ' ')" = "550 52 $(stat -c %a z.zarr/c/1) " ] ||
+        fail "chmod: $(stat -c '%a %n' z.zarr z.zarr/c)"
+    chmod -R u+rwx z.zarr
+}
+
 good() {
     ranks=$1
     prepare good-$ranks
@@ -220,6 +262,7 @@ good() {
     cases_of_get
     cases_of_convert
     cases_of_info
+    [ $ranks -gt 1 ] || cases_of_chmod
     ! ls | grep partial || fail "left behind"
     check_claims
 }

@@ -30,6 +30,19 @@ if [ -n "${OMPI_ALLOW_RUN_AS_ROOT:-}" ]; then
 fi
 "$@" 2 "$weir" doctor "$work" >"$work/report"
 grep -q '^ranks *2 on 1 node' "$work/report" || fail "two ranks: $(cat "$work/report")"
+# For programs: one object in a line, whatever the folder is called.
+odd=$(printf '%s/a "\\ \377 folder' "$work")
+mkdir "$odd"
+"$@" 2 "$weir" doctor --json "$odd" >"$work/report"
+/usr/bin/python3 - "$work" <<'PY' || fail "JSON: $(cat "$work/report")"
+import json, sys
+[line] = open(sys.argv[1] + "/report", encoding="utf-8")
+found = json.loads(line)
+assert found["ranks"] == 2 and found["nodes"] == 1 and found["folder"] == sys.argv[1] + '/a "\\ \ufffd folder'
+assert found["cached"]["write"]["mb_per_s"] > 0 and found["will_use"]["storage"]
+assert (found["direct"] is not None) == found["o_direct"]
+PY
+rmdir "$odd"
 WEIR_RANKS_PER_NODE=1 "$@" 2 "$weir" doctor "$work" >"$work/report"
 grep -q '^ranks *2 on 2 nodes' "$work/report" || fail "two nodes: $(cat "$work/report")"
 # Cores are those of the node's ranks together, wherever each is bound.
@@ -77,5 +90,7 @@ unset WEIR_COSTS_FOLDER
 refuses 'no command is called nonsense' "$weir" nonsense
 refuses 'No such file' "$weir" doctor "$work/none"
 refuses 'one folder at most' "$weir" doctor a b
+refuses 'perhaps --json' "$weir" doctor --jsno
+refuses 'No such file' "$weir" doctor --json "$work/none"
 refuses 'window=wide: must be a size' env WEIR_WINDOW=wide "$weir" doctor "$work"
 refuses 'no tunable is called speed' env WEIR_HINTS=speed=high "$weir" doctor "$work"

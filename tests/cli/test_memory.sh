@@ -50,6 +50,10 @@ peaks() {
     check_peak $blas matmul $shared/big.npy $shared/thin.npy $how
     check_peak $blas matmul $shared/big.npy $shared/thin.npy $how --layout gaxpy
     check_peak $base reduce $shared/big.npy --access $2
+    check_peak $base reduce "$shared/big.npy[::-1, 1:]" --access $2
+    check_peak $base diff $shared/big.npy "$shared/big.npy[::-1]" --access $2 --atol 1
+    check_peak $base hist $shared/swapped.npy --access $2
+    check_peak $base quantile $shared/big.npy --access $2
     check_peak $base fill filled.npy 2 --access $2
 }
 

@@ -15,11 +15,13 @@ for text in '^input [0-9a-f]' '16 ranks' '^plan: together' '^realm 0 of rank 0' 
     '4194304 wanted' '^time: about 0\.0' '^memory: 2 windows'; do
     grep -q "$text" "$work/a" || fail "no $text in: $(cat "$work/a")"
 done
-grep -q '^<svg' "$work/a.svg" && grep -q 'realm 0' "$work/a.svg" && tail -n 1 "$work/a.svg" |
-    grep -q '</svg>' || fail "no picture"
-for text in 'offset, MiB' '>16<' 'wanted by a rank' '>realm<' 'window by sieve' 'window by list'; do
+grep -q '^<svg' "$work/a.svg" && tail -n 1 "$work/a.svg" | grep -q '</svg>' || fail "no picture"
+for text in '16 ranks read 4 MiB: together' 'because: cheaper together' 'offset, MiB' '>16<' '>rank 15<' '256 KiB, 4096 runs' \
+    '>aggregator 0<' 'realm of ' 'windows\? by [a-z]*: [0-9]' '<title>round 1, bytes ' 'wanted, by rank' 'window and its round' \
+    'the file has 64 MiB'; do
     grep -q "$text" "$work/a.svg" || fail "no $text in the picture"
 done
+[ $(wc -c <"$work/a.svg") -lt 400000 ] || fail "a picture of $(wc -c <"$work/a.svg") bytes"
 plan --section '[0:100, ::2]' --hints 'realms=cyclic;access=list;collective=always' >"$work/c"
 grep -q 'by list: access=list' "$work/c" || fail "hints: $(cat "$work/c")"
 for pair in '[32p:32p+16]/[32p:32p+16, :]' '[..., 3]/[:, 3]' '[p, ...]/[p, :]' '[1, ..., 2,]/[1, 2]' '[...]/[:, :]' \
@@ -56,8 +58,26 @@ says 'plan: together, because: collective=always' --section "$same" --ranks-per-
 says 'between nodes: 0 messages, 0 bytes; 16 messages to agree$' --section "$same" --ranks-per-node 4
 says 'between nodes: at least [1-9][0-9]* messages to agree$' --section "$same" --ranks-per-node 4 --hints 'collective=always;exchange=alltoall'
 plan --section "$same" | grep -q 'between nodes' && fail "one node, with others"
-grep -q 'realm 15' "$work/n.svg" || fail "realms of nodes in the picture"
+grep -q 'rank 15, node 3' "$work/n.svg" || fail "realms of nodes in the picture"
+# Alone the windows of each rank; of many ranks the first and the last ones.
+plan --section "$columns" --alone --op write --hints access=sieve --svg "$work/s.svg" >"$work/out"
+grep -q 'rank 15<' "$work/s.svg" && grep -q 'windows, ' "$work/s.svg" || fail "no windows of ranks alone"
+"$weir" plan --array 10000,100 --ranks 1000 --section '[10p:10p+10]' --hints collective=always --svg "$work/m.svg" >"$work/out"
+grep -q '>rank 999<' "$work/m.svg" && grep -q '>992 more<' "$work/m.svg" && ! grep -q '>rank 500<' "$work/m.svg" ||
+    fail "the picture of 1000 ranks"
+/usr/bin/python3 -c 'import sys, xml.dom.minidom as x; [x.parse(f) for f in sys.argv[1:]]' "$work"/?.svg || fail "a picture is no XML"
 plan --section "$columns" --alone | grep -q '^exchange' && fail "alone, with an exchange"
+# A picture is replaced by a picture, and nothing else is.
+plan --section "$columns" --svg "$work/s.svg" >"$work/out" || fail "a picture again"
+plan --section "$columns" --svg - | cmp - "$work/s.svg" || fail "--svg -"
+echo data >"$work/data.svg"
+mkdir "$work/folder.svg"
+for pair in "$work/data.svg:.*is something else" '/dev/full:.*No space left' "$work/none/s.svg:.*No such file" \
+    "$work/folder.svg:.*is no file" "--svg: must be a name in .svg"; do
+    ! plan --section "$columns" --svg "${pair%%:*}" >"$work/out" 2>"$work/err" || fail "$pair is accepted"
+    grep -q "^weir plan: $pair" "$work/err" || fail "$pair: $(cat "$work/err")"
+done
+[ "$(cat "$work/data.svg")" = data ] && [ -z "$(ls "$work" | grep partial)" ] || fail "left: $(ls "$work")"
 
 refuses() {
     text=$1
@@ -83,5 +103,6 @@ refuses 'number is too large' plan --section '1, 9223372036854775807P'
 refuses 'must be read or write' plan --section '1, 1' --op both
 refuses 'must be blocking, split or nonblocking' plan --section '1, 1' --form late
 refuses 'are needed' "$weir" plan --array 4,4
+refuses 'no dimensions' "$weir" plan --array '()' --section '[...]'
 refuses 'sizes such as' "$weir" plan --array 4,x --section 1,1
 refuses 'no tunable is called speed' plan --section '1, 1' --hints speed=1

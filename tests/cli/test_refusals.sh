@@ -88,15 +88,18 @@ cases_of_words() {
     refuses 2 'no name for an array' transpose '' x.npy
     refuses 2 'no name for an array' copy a.npy ''
     refuses 2 'takes one array' reduce a.npy a.npy
-    refuses 2 '--overwrite: unknown' reduce a.npy --overwrite
+    refuses 2 'need --axis' reduce a.npy --overwrite
+    refuses 2 '"-": an array needs a name' reduce a.npy --axis 0 -o -
+    refuses 2 '"-": an array needs a name' copy a.npy -
+    refuses 2 'whole array' reduce 'a.npy[0]' --axis 0 -o x.npy
     refuses 2 'need --grid' copy set x --block 1,1
 }
 
 # What only the library can tell, and all ranks must.
 cases_of_operands() {
-    refuses 1 'overwrite was not given' transpose a.npy a.npy
-    refuses 1 'overwrite was not given' transpose a.npy a.npy --dry-run
-    refuses 1 'overwrite was not given' laplace a.npy set
+    refuses 1 'exists, and --overwrite was not given' transpose a.npy a.npy
+    refuses 1 'exists, and --overwrite was not given' transpose a.npy a.npy --dry-run
+    refuses 1 'exists, and --overwrite was not given' laplace a.npy set
     refuses 1 'left alone\|not overwritten' median a.npy folder --overwrite
     refuses 2 'No such file' transpose a.npy none/x.npy
     refuses 2 'c8' transpose c8.npy x.npy --dtype f8
@@ -108,6 +111,7 @@ cases_of_operands() {
     refuses 2 'c8.npy is not a matrix' median c8.npy x.npy
     refuses 2 'window of 2 is not odd' median a.npy x.npy --window 2
     refuses 2 'c8.npy has complex' reduce c8.npy
+    refuses 2 'there is no std of c8.npy, which is c8' reduce c8.npy --axis 0 --kind std -o x.npy
 }
 
 cases_of_inputs() {

@@ -42,7 +42,7 @@ await_array() {
         ls | grep -q "$1" && return
         sleep 0.01
     done
-    fail 'nothing to interrupt'
+    fail "nothing to interrupt: $(cat told err)"
 }
 
 trace() {

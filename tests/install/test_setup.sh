@@ -57,6 +57,9 @@ for goal in test test-long bench; do
     has cmake $tests openmpi-bin libmpich-dev
     lacks clang-tidy
 done
+asks deb
+has cmake dpkg-dev libopenmpi-dev python3-dev gfortran
+lacks strace libmpich-dev
 asks all test # what several goals need together
 has cmake $tests openmpi-bin libmpich-dev
 asks lint

@@ -25,7 +25,21 @@ enum {
 };
 
 /* Those before REDUCE have outputs besides inputs, those before FILL inputs. */
-enum deed { PANELS, GAXPY, TRANSPOSE, MEDIAN, RELAX, ALONG, REDUCE, FILL, DEEDS };
+enum deed {
+    PANELS,
+    GAXPY,
+    TRANSPOSE,
+    MEDIAN,
+    RELAX,
+    ALONG,
+    REDUCE,
+    SECTION,
+    COMPARE,
+    HISTOGRAM,
+    QUANTILES,
+    FILL,
+    DEEDS
+};
 
 static const char faulty[] = "map=0;access=list;fault=eio:1";
 
@@ -59,6 +73,11 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
     const weir_reduction reduction = {.along = along};
     weir_statistics statistics;
     const double value = 1;
+    double result;
+    int64_t counts[4];
+    weir_comparison comparison = {0};
+    weir_histogram histogram = {.bins = 4, .counts = counts};
+    weir_quantiles quantiles = {.quantiles = 1, .p = &value, .value = &result};
     int last;
     switch (s->deed) {
     case PANELS:
@@ -75,6 +94,14 @@ static int act(const scene *s, weir_array *const *x, const weir_work *work)
         return weir_array_reduce_along(x[0], x[2], &reduction, work);
     case REDUCE:
         return weir_array_reduce(x[0], &statistics, work);
+    case SECTION:
+        return weir_array_reduce_section(x[0], NULL, &statistics, work);
+    case COMPARE:
+        return weir_array_compare(x[0], NULL, x[1], NULL, &comparison, work);
+    case HISTOGRAM:
+        return weir_array_histogram(x[0], NULL, &histogram, work);
+    case QUANTILES:
+        return weir_array_quantiles(x[0], NULL, &quantiles, work);
     default:
         return weir_array_fill(x[2], &value, work);
     }

@@ -290,7 +290,7 @@ static void find_door(char *path, size_t size)
     *path = '\0';
     CHECK(maps);
     while (!*path && fgets(line, sizeof line, maps))
-        if (strstr(line, "libweir_mpiio.so"))
+        if (strstr(line, "libweir_mpiio") && !strstr(line, "engine"))
             snprintf(path, size, "%.*s", (int)strcspn(strchr(line, '/'), "\n"), strchr(line, '/'));
     fclose(maps);
     CHECK(*path);

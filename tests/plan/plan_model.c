@@ -221,6 +221,27 @@ static void check_afresh(const scene *s, const wr_windows *walk, int64_t at, con
     wr_windows_release(&afresh);
 }
 
+/* Whichever allocation fails, nothing is left that the caller would have to release. */
+static void check_without_memory(const scene *s, const wr_windows *walk, int64_t at)
+{
+    bool reached = true;
+    for (int64_t skip = 0; reached; skip++) {
+        wr_windows afresh;
+        wr_window w;
+        wr_windows_init(&afresh, &s->in, &s->plan, walk->realm, s->ranks, s->want);
+        afresh.at = at;
+        const int64_t before = wr_alloc_count();
+        wr_alloc_fail_after(skip);
+        const int code = wr_windows_next(&afresh, &w);
+        reached = wr_alloc_count() - before > skip;
+        wr_alloc_fail_after(-1);
+        CHECK(code == 1 || code == WEIR_ENOMEM);
+        if (code == 1)
+            wr_window_release(&w);
+        wr_windows_release(&afresh);
+    }
+}
+
 /* The simple way: whether all that is wanted in [lo, hi) can be listed. */
 static bool can_list(const scene *s, int64_t lo, int64_t hi)
 {
@@ -314,6 +335,8 @@ static void check_windows(const scene *s, const weir_pattern *realm, unsigned ch
         check_window(s, in_realm, &w, handled);
         check_touches(s, &walk, &w);
         check_afresh(s, &walk, at, &w);
+        if (walk.number % 8 == 2)
+            check_without_memory(s, &walk, at);
         if (walk.number % 3 == 0) {
             expected = !wr_windows_end(&walk);
             check_touches(s, &walk, &w); /* although the walk has gone on */

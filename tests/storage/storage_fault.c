@@ -139,40 +139,45 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Paced transfers: submitting returns at once, reaping is late, the processor idle meanwhile. */
-static void run_paced(const char *backend, const char *fault, int count, double at_least)
+/* Paced transfers: reaping is late, the processor idle meanwhile. Returns whether submitting
+ * returned at once, as it does unless the machine is busy. */
+static bool run_paced(const char *backend, const char *fault, double first, double at_least)
 {
-    enum { BYTES = 1 << 20 };
-    static char memory[4][BYTES];
+    enum { BYTES = 1 << 20, COUNT = 4 };
+    static char memory[COUNT][BYTES];
     char hints[100];
     snprintf(hints, sizeof hints, "storage=%s;fault=%s", backend, fault);
     opened o;
     const char *path = test_path("paced");
     open_well(&o, path, FRESH, hints);
     double start = seconds(CLOCK_MONOTONIC);
-    wr_transfer jobs[4];
-    for (int i = 0; i < count; i++) {
+    wr_transfer jobs[COUNT];
+    for (int i = 0; i < COUNT; i++) {
         jobs[i] = flat_transfer(WR_WRITE, i * BYTES, memory[i], BYTES);
         wr_storage_submit(o.storage, &jobs[i]);
     }
-    double submitted = seconds(CLOCK_MONOTONIC) - start;
-    CHECK(submitted < at_least);
-    CHECK(!wr_storage_reap(o.storage, false));
+    const wr_transfer *early = wr_storage_reap(o.storage, false);
+    const double asked = seconds(CLOCK_MONOTONIC) - start; /* late on a busy machine */
+    CHECK(!early || (early == &jobs[0] && asked >= first));
     double idle = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    for (int i = 0; i < count; i++)
+    for (int i = early ? 1 : 0; i < COUNT; i++)
         CHECK(wr_storage_reap(o.storage, true) == &jobs[i]);
     double took = seconds(CLOCK_MONOTONIC) - start;
-    CHECK(took >= at_least && took < at_least + 1);
+    CHECK(took >= at_least && took < asked + at_least + 1);
     CHECK(seconds(CLOCK_PROCESS_CPUTIME_ID) - idle < at_least / 2);
     close_well(&o);
     forget_file(path);
+    return !early;
 }
 
 static void test_pace(void)
 {
+    enum { TRIES = 10 };
     for (int b = 0; b < 5; b++) {
-        run_paced(backends[b], "delay:100000", 4, 0.1);
-        run_paced(backends[b], "bandwidth:40", 4, 0.104);
+        for (int tries = 1; !run_paced(backends[b], "delay:100000", 0.1, 0.1); tries++)
+            CHECK(tries < TRIES);
+        for (int tries = 1; !run_paced(backends[b], "bandwidth:40", 0.026, 0.104); tries++)
+            CHECK(tries < TRIES);
     }
 }
 
@@ -184,24 +189,24 @@ static int keep(void *user, const char *lines, int64_t length)
 }
 
 /* One event an attempt: what was interrupted is there twice. */
-static void test_trace(void)
+static void test_events(void)
 {
     char text[4096] = "", byte[10] = "123456789";
-    wr_trace *trace;
+    wr_events *events;
     wr_tunables tunables;
     wr_tunables_init(&tunables);
     CHECK_EQUAL(wr_tunables_set_hints(&tunables, "fault=eintr:1"), 0);
-    CHECK_EQUAL(wr_trace_new(&trace, keep, text), 0);
-    wr_storage_options options = {.tunables = &tunables, .trace = trace};
+    CHECK_EQUAL(wr_events_new(&events, keep, text), 0);
+    wr_storage_options options = {.tunables = &tunables, .events = events};
     wr_storage *s;
-    const char *path = test_path("trace");
+    const char *path = test_path("events");
     CHECK_EQUAL(wr_storage_open(path, FRESH, &options, &s), 0);
     wr_transfer t = flat_transfer(WR_WRITE, 100, byte, 10);
     CHECK_EQUAL(wr_storage_run(s, &t), 0);
     t = flat_transfer(WR_READ, 105, byte, 10);
     CHECK_FAILS(wr_storage_run(s, &t), WEIR_EIO, "the file ends after 5 of 10 bytes");
     wr_storage_close(s);
-    CHECK_EQUAL(wr_trace_close(trace), 0);
+    CHECK_EQUAL(wr_events_close(events), 0);
     static const char *const wanted[] = {"write offset=100 bytes=10 runs=1 done=0 error=4",
                                          "write offset=100 bytes=10 runs=1 done=10 error=0",
                                          "read offset=105 bytes=10 runs=1 done=5 error=0"};
@@ -215,7 +220,7 @@ static void test_trace(void)
 
 int main(void)
 {
-    test_trace();
+    test_events();
     test_every_attempt();
     test_pace();
     return 0;

@@ -14,7 +14,7 @@ CLI = r"src/front/cli/"
 LAWS = [
     # who has started the command is no tunable
     (r"\b(?:secure_getenv|getenv|environ|__environ)\b",
-     r"src/base/tunables[^/]*\.c$|src/front/cli/quick_start\.c$",
+     r"src/base/tunables[^/]*\.c$|src/front/cli/(launched|quick_start|run_environment|terminal)\.c$",
      "only the tunables table reads the environment"),
     # EAF has a call that prints, which is what it is for
     (CALL % "v?f?printf|puts|putchar|perror", CLI + r"|src/front/eaf/eaf\.c$",

@@ -11,26 +11,27 @@
 typedef struct parser {
     const char *text, *at;
     const char *item; /* the one at hand */
+    const char *part; /* of that: a bound or a step */
+    const char *list; /* of indices */
     const char *problem;
 } parser;
 
-static char message[200];
+static char message[500];
 
-__attribute__((format(printf, 2, 3))) static void fail(parser *p, const char *format, ...)
+/* What is wrong, and at which character of the bracket. */
+__attribute__((format(printf, 3, 4))) static void fail_at(parser *p, const char *at,
+                                                          const char *format, ...)
 {
     va_list arguments;
     if (p->problem)
         return;
-    int length = snprintf(message, sizeof message, "\"%.80s\": ", p->text);
+    int length = snprintf(message, sizeof message, "\"%.300s\": ", p->text);
     va_start(arguments, format);
-    vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
+    length += vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
     va_end(arguments);
+    snprintf(message + length, sizeof message - (size_t)length, " at character %d",
+             (int)(at - p->text) + 1);
     p->problem = message;
-}
-
-static int position(const parser *p)
-{
-    return (int)(p->at - p->text) + 1;
 }
 
 static char peek(parser *p)
@@ -50,7 +51,7 @@ static int64_t number(parser *p)
     char *end;
     char first = peek(p);
     if (!isdigit((unsigned char)p->at[first == '-' || first == '+'])) {
-        fail(p, "a number is missing at character %d", position(p));
+        fail_at(p, p->at, "a number is missing");
         return 0;
     }
     int64_t value = strtoll(p->at, &end, 10);
@@ -85,8 +86,8 @@ static int64_t checked(parser *p, int64_t index, int64_t size, int d)
 {
     int64_t from_start = index < 0 ? index + size : index;
     if (from_start < 0 || from_start >= size)
-        fail(p, "index %.*s is outside dimension %d, which has %lld",
-             (int)strspn(p->item, "+-0123456789"), p->item, d, (long long)size);
+        fail_at(p, p->item, "index %.*s is outside dimension %d, which has %lld,",
+                (int)strspn(p->item, "+-0123456789"), p->item, d, (long long)size);
     return from_start;
 }
 
@@ -109,23 +110,22 @@ static void list_item(parser *p, int64_t size, int d, cli_bracket *out)
     int64_t count = 0;
     size_t room = 1;
     if (out->list) {
-        fail(p, "one list of indices at most");
+        fail_at(p, p->at, "one list of indices at most: a second");
         return;
     }
     for (const char *at = p->at; *at && *at != ']'; at++)
         room += *at == ',';
     out->list = malloc(room * sizeof *out->list);
     if (!out->list) {
-        fail(p, "no memory for a list of indices");
+        fail_at(p, p->at, "no memory for a list");
         return;
     }
-    p->at++;
+    p->list = p->at++;
     while (!p->problem && peek(p) != ']') {
         p->item = p->at;
         out->list[count++] = checked(p, number(p), size, d);
         if (peek(p) != ',' && peek(p) != ']')
-            fail(p, "a list has indices and commas only: not understood from character %d on",
-                 position(p));
+            fail_at(p, p->at, "a list has indices and commas only: not understood");
         p->at += *p->at == ',';
     }
     p->at += !p->problem;
@@ -148,13 +148,14 @@ static void item(parser *p, int64_t size, int d, cli_bracket *out)
     }
     for (bool more = true; more && parts < 3 && !p->problem; parts++) {
         given[parts] = peek(p) != ':' && (!parts || !at_end_of_item(p));
+        p->part = p->at;
         if (given[parts])
             value[parts] = number(p);
         more = peek(p) == ':' && parts < 2;
         p->at += more;
     }
     if (!p->problem && given[2] && !value[2])
-        fail(p, "a step is 0");
+        fail_at(p, p->part, "a step is 0");
     if (p->problem)
         return;
     if (parts == 1)
@@ -177,6 +178,21 @@ static int count_items(const char *text)
     return items + !blank;
 }
 
+/* Item n, "..." not counted; there must be as many. */
+static const char *nth_item(const char *text, int n)
+{
+    const char *at = text + 1;
+    for (int depth = 0;; at++) {
+        if (!depth && (at == text + 1 || at[-1] == ',')) {
+            at += strspn(at, " \t");
+            n -= strncmp(at, "...", 3) != 0;
+            if (n < 0)
+                return at;
+        }
+        depth += (*at == '[') - (*at == ']');
+    }
+}
+
 /* Where slices, or "..." before dimension `dots`, part a list from an index, NumPy puts the
  * list's dimension before all others; it is refused unless it is there anyway. */
 static void check_order(parser *p, const cli_bracket *b, int dots)
@@ -193,24 +209,27 @@ static void check_order(parser *p, const cli_bracket *b, int dots)
         before = d;
     }
     if (parted && behind)
-        fail(p, "a list must be beside the indices, or come first");
+        fail_at(p, p->list, "a list must be beside the indices, or come first: not as");
 }
 
 static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
 {
     const int items = count_items(p->text);
-    const bool dots = strstr(p->text, "...") != NULL;
+    const char *dots = strstr(p->text, "..."), *again = dots ? strstr(dots + 3, "...") : NULL;
+    const int given = items - (dots != NULL);
     int seen = -1; /* the dimension before which the dots are */
     p->at++;
     if (!items)
-        fail(p, "an index is missing");
-    if (items - dots > out->dimensions)
-        fail(p, "%d indices, but the array has %d dimensions", items - dots, out->dimensions);
+        fail_at(p, p->at, "an index is missing");
+    if (again)
+        fail_at(p, again, "... comes twice: again");
+    else if (given > out->dimensions)
+        fail_at(p, nth_item(p->text, out->dimensions),
+                "%d indices, but the array has %d dimensions: one too many", given,
+                out->dimensions);
     for (int i = 0, d = 0; i < items && !p->problem; i++) {
         peek(p);
         if (!strncmp(p->at, "...", 3)) {
-            if (seen >= 0)
-                fail(p, "... comes twice");
             p->at += 3;
             seen = d;
             d += out->dimensions - (items - 1);
@@ -219,11 +238,11 @@ static void parse_items(parser *p, const int64_t *shape, cli_bracket *out)
             d++;
         }
         if (!at_end_of_item(p))
-            fail(p, "not understood from character %d on", position(p));
+            fail_at(p, p->at, "not understood");
         p->at += *p->at == ',';
     }
     if (!p->problem && (peek(p) != ']' || p->at[1]))
-        fail(p, "not understood from character %d on", position(p));
+        fail_at(p, p->at, "not understood");
     if (!p->problem && out->list)
         check_order(p, out, seen);
 }
@@ -253,6 +272,17 @@ const char *cli_bracket_find(const char *text)
         depth += (*at == ']') - (*at == '[');
     } while (depth && at != text);
     return depth ? end : at;
+}
+
+const char *cli_bracket_extra(const char *text)
+{
+    int depth = 0;
+    for (const char *at = strchr(text, '['); at && *at; at++) {
+        depth += (*at == '[') - (*at == ']');
+        if (depth < 0)
+            return at;
+    }
+    return NULL;
 }
 
 void cli_bracket_release(cli_bracket *b)

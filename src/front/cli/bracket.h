@@ -19,6 +19,9 @@ typedef struct cli_bracket {
 /* Where the bracket of "A.npy[0:10, ::2]" begins; at the end if there is none. */
 const char *cli_bracket_find(const char *text);
 
+/* Behind the first "[" of the text, the "]" that closes nothing; NULL if there is none. */
+const char *cli_bracket_extra(const char *text);
+
 /* Understands indices and slices, negative ones too, a list of indices and one "...", as NumPy
  * does; "" takes everything. Returns NULL, or what is wrong, valid until the next call; the bracket
  * is to be released either way. */

@@ -10,8 +10,8 @@ typedef struct options {
 
 enum { TARGET = offsetof(options, how) + offsetof(cli_operator_options, target) };
 
-static const cli_option table[] = {{"--dtype", offsetof(options, type), cli_parse_type},
-                                   {"--order", offsetof(options, columns), cli_parse_columns},
+static const cli_option table[] = {CLI_OPTION_TYPE(offsetof(options, type), "that of OLD"),
+                                   CLI_OPTION_ORDER(offsetof(options, columns), "that of OLD"),
                                    CLI_OPERATOR_MAKING(offsetof(options, how)),
                                    CLI_TARGET_SET(TARGET),
                                    {0}};
@@ -68,25 +68,27 @@ static int run_copy(int argc, char **argv)
 
 const cli_command cli_convert = {
     .name = "convert",
+    .group = CLI_MAKE,
     .arguments = "OLD NEW",
     .help = "copies an array into another form, order or type",
-    .details =
-        "  --order C|F, --dtype T, (those of OLD); complex only to complex, f2 only to f2\n"
-        "  --grid SIZES      a set of local arrays instead of a .npy file\n"
-        "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
-        "  --chunk SIZES, --shard SIZES, --codec C, --format F, as for create (those of OLD)\n"
-        "  --block SIZES, --disks A:B, --overwrite, --memory SIZE, --hints H, as for create\n"
-        "  Attributes and names of dimensions are kept where NEW can have them: NetCDF, Zarr, "
-        "HDF5.\n"
-        "  Beyond what integers can hold numbers become the nearest they can; fractions are\n"
-        "  cut off; bool is whether not 0.\n",
+    .about =
+        "Attributes and names of dimensions are kept where NEW can have them: NetCDF, Zarr, HDF5; "
+        "chunks, shards and codec are those of OLD if NEW has the same format, unless told. "
+        "Complex converts to complex only, "
+        "f2 to f2 only. Beyond what integers can hold numbers become the nearest they can; "
+        "fractions are cut off; bool is whether not 0.",
+    .options = table,
+    .example = {"weir convert a.npy a.zarr --codec zstd:3",
+                "mpirun -n 2 weir convert a.npy a.h5:/data --dtype f4"},
     .run = run_convert};
 
 const cli_command cli_copy = {
     .name = "copy",
+    .group = CLI_MAKE,
     .arguments = "OLD NEW",
-    .help = "copies an array",
-    .details =
-        "  As convert, but a set of local arrays stays one, in its own folder, unless --grid\n"
-        "  makes another.\n",
+    .help = "copies an array, element by element; a set of local arrays stays one",
+    .about = "As convert, but a set of local arrays stays one, in its own folder, unless --grid "
+             "makes another. cp copies files as they are.",
+    .options = table,
+    .example = {"weir copy a.npy again.npy", "weir copy set again --grid 1,4"},
     .run = run_copy};

@@ -5,25 +5,35 @@
 #include "command.h"
 #include "element_text.h"
 #include "numbers.h"
-#include "target.h"
+#include "operator.h"
 
 typedef struct options {
     cli_sizes shape;
     int type, columns, iota;
     cli_seed random;
     const char *fill;
-    cli_target target;
+    char element[CLI_ELEMENT];
+    cli_operator_options how;
 } options;
 
-static const cli_option table[] = {{"--shape", offsetof(options, shape), cli_parse_sizes},
-                                   {"--dtype", offsetof(options, type), cli_parse_type},
-                                   {"--order", offsetof(options, columns), cli_parse_columns},
-                                   {"--iota", offsetof(options, iota), NULL},
-                                   {"--random", offsetof(options, random), cli_parse_seed},
-                                   {"--fill", offsetof(options, fill), cli_parse_text},
-                                   CLI_TARGET_FILE(offsetof(options, target)),
-                                   CLI_TARGET_SET(offsetof(options, target)),
-                                   {0}};
+enum { TARGET = offsetof(options, how) + offsetof(cli_operator_options, target) };
+
+static const cli_option table[] = {
+    {"--shape", 0, "SIZES", offsetof(options, shape), cli_parse_sizes,
+     "such as 4096,4096; () for a single element; must be given", NULL},
+    CLI_OPTION_TYPE(offsetof(options, type), "f8"),
+    CLI_OPTION_ORDER(offsetof(options, columns), "C"),
+    {"--fill", 0, "VALUE", offsetof(options, fill), cli_parse_text, "all elements are that", "0"},
+    {"--iota", 0, NULL, offsetof(options, iota), NULL,
+     "elements are 0, 1, 2, ... by rows; integers wrap around", NULL},
+    {"--random", 0, "SEED", offsetof(options, random), cli_parse_seed,
+     "floats from 0 to 1, integers and bool from all they can hold; the same for any number of "
+     "ranks and either order",
+     NULL},
+    CLI_TARGET_FILE(TARGET),
+    CLI_TARGET_SET(TARGET),
+    CLI_OPERATOR_DEEDS(offsetof(options, how)),
+    {0}};
 
 /* The loops over a slab, fastest dimension first. */
 typedef struct nest {
@@ -75,30 +85,39 @@ static void fill_slab(const weir_array_info *info, const weir_slab *slab, nest n
     run_loops(&n, n.loops - 1, slab->out[0], first);
 }
 
-static int fill_slabs(weir_array *array, const nest *n, int64_t memory)
+static int fill_slabs(weir_array *array, const nest *n, const weir_work *work)
 {
     weir_slabs *slabs = NULL;
     weir_slab slab;
-    weir_slabs_options how = {.outputs = 1, .output = &array, .memory = memory};
+    weir_slabs_options how = {.outputs = 1,
+                              .output = &array,
+                              .memory = work->memory,
+                              .progress = work->progress,
+                              .user = work->user};
     int code = weir_slabs_begin(&how, &slabs);
     if (code)
         return code;
-    while (weir_slabs_next(slabs, &slab) == 1)
+    while (!(work->stop && work->stop(work->user)) && weir_slabs_next(slabs, &slab) == 1)
         fill_slab(weir_array_get_info(array), &slab, *n);
     return weir_slabs_end(slabs);
 }
 
 /* Here and not by the library as it makes the array: that would not let signals end it. */
-static int fill(weir_array *array, const options *o, const void *element)
+static int apply(void *user, cli_operands *arrays, const weir_work *work)
 {
     static const char zeros[CLI_ELEMENT];
+    const options *o = user;
+    const int each = o->iota || o->random.given;
+    if (!each && (!o->fill || !memcmp(o->element, zeros, (size_t)weir_type_bytes(o->type)))) {
+        if (work->estimate)
+            *work->estimate = (weir_estimate){.how = "all elements are 0, and are not written"};
+        return 0;
+    }
+    if (!each || work->estimate)
+        return weir_array_fill(arrays->out[0], o->element, work);
     nest n = {.seed = o->random.value};
     n.numbers = o->iota ? cli_numbers_iota(o->type) : cli_numbers_random(o->type);
-    if (o->iota || o->random.given)
-        return fill_slabs(array, &n, o->target.memory);
-    if (!o->fill || !memcmp(element, zeros, (size_t)weir_type_bytes(o->type)))
-        return 0;
-    return weir_array_fill(array, element, &(weir_work){.memory = o->target.memory});
+    return fill_slabs(arrays->out[0], &n, work);
 }
 
 static const char *parse_fill(const char *text, int type, void *element)
@@ -110,60 +129,48 @@ static const char *parse_fill(const char *text, int type, void *element)
 }
 
 /* Everything that is wrong before anything is made. */
-static const char *check(options *o, int arguments, weir_array_info *info, void *element)
+static const char *check(options *o, int arguments)
 {
-    *info = (weir_array_info){.type = o->type, .dimensions = o->shape.count, .columns = o->columns};
-    for (int d = 0; d < o->shape.count; d++)
-        info->shape[d] = o->shape.size[d];
     if (arguments != 1)
         return "takes the name of one array";
     if (!o->shape.given)
         return "--shape is needed";
     if (o->iota + o->random.given + !!o->fill > 1)
         return "--random, --iota and --fill exclude each other";
-    const char *problem = o->fill ? parse_fill(o->fill, o->type, element) : NULL;
-    return problem ? problem : cli_target_deal(&o->target, info);
+    return o->fill ? parse_fill(o->fill, o->type, o->element) : NULL;
+}
+
+static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
+{
+    const options *o = user;
+    (void)in;
+    *out = (weir_array_info){.type = o->type, .dimensions = o->shape.count, .columns = o->columns};
+    for (int d = 0; d < o->shape.count; d++)
+        out->shape[d] = o->shape.size[d];
+    return cli_target_deal(&o->how.target, out);
 }
 
 static int run(int argc, char **argv)
 {
+    static const cli_operator op = {.outputs = 1, .describe = describe, .apply = apply};
     int arguments;
-    options o = {.type = WEIR_F8};
-    weir_array_info info;
-    weir_array *array;
-    char element[CLI_ELEMENT];
+    options o = {.type = WEIR_F8, .how.direct = 1}; /* together there is nothing to gain */
     const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
     if (!problem)
-        problem = check(&o, arguments, &info, element);
+        problem = check(&o, arguments);
     if (problem)
         return cli_usage(argv[0], problem);
-    int status = cli_target_create(argv[0], &o.target, argv[1], &(cli_model){&info, NULL}, &array);
-    return status ? status : cli_target_finish(argv[0], array, fill(array, &o, element));
+    return cli_operator_run(&op, argv, &o.how, &o);
 }
 
 const cli_command cli_create = {
     .name = "create",
-    .arguments = "ARRAY OPTIONS",
+    .group = CLI_MAKE,
+    .arguments = "ARRAY --shape SIZES",
     .help = "makes an array: a .npy file, a set of local arrays, Zarr, HDF5, NetCDF",
-    .details =
-        "  --shape SIZES     such as 4096,4096; () for a single element\n"
-        "  --dtype T         bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16 (f8)\n"
-        "  --order C|F       stored by rows or by columns (C)\n"
-        "  --fill V          all elements are V (0)\n"
-        "  --iota            elements are 0, 1, 2, ... by rows; integers wrap around\n"
-        "  --random SEED     floats from 0 to 1, integers and bool from all they can hold; the "
-        "same\n"
-        "                    for any number of ranks and either order\n"
-        "  --chunk SIZES     of Zarr (NAME.zarr) and HDF5 (FILE.h5:/NAME): in chunks (up to 1 "
-        "MiB)\n"
-        "  --shard SIZES     of Zarr: so much in a file, or all (a chunk)\n"
-        "  --codec C         such as zstd:3, gzip:6, blosc:lz4:5:shuffle (none); docs/formats.md\n"
-        "  --format F        npy, zarr or zarr2, whatever the name says\n"
-        "  --grid SIZES      a folder of local arrays, so many along each dimension\n"
-        "  --block SIZES     indices dealt at a time; 0: one block for each place of the grid (0)\n"
-        "  --disks A:B       folders for the local arrays, round-robin (the array's own)\n"
-        "  --overwrite       replaces an array of that name, once this one is whole; local arrays\n"
-        "                    on disks outside its folder only if --disks names these, too\n"
-        "  --memory SIZE     of buffers of each rank: K, M, G (64M)\n"
-        "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n",
+    .about = "The array appears under its name when it is whole.",
+    .options = table,
+    .example =
+        {"weir create new.npy --shape 1000,600 --random 1",
+         "weir create new.zarr --shape 512,512,64 --dtype f4 --chunk 64,64,64 --codec zstd:3"},
     .run = run};

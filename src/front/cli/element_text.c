@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,24 +37,24 @@ static uint64_t unsigned_value(const element *e, int type)
     return type == WEIR_U2 ? e->u2 : type == WEIR_U4 ? e->u4 : type == WEIR_U8 ? e->u8 : e->u1;
 }
 
-void cli_element_print(FILE *out, int type, const void *bytes)
+void cli_element_text(int type, const void *bytes, char *text)
 {
     element e;
     memcpy(&e, bytes, (size_t)weir_type_bytes(type));
     if (type >= WEIR_I1 && type <= WEIR_I8)
-        fprintf(out, "%lld", (long long)signed_value(&e, type));
+        snprintf(text, CLI_ELEMENT_TEXT, "%lld", (long long)signed_value(&e, type));
     else if (type < WEIR_F2)
-        fprintf(out, "%llu", (unsigned long long)unsigned_value(&e, type));
+        snprintf(text, CLI_ELEMENT_TEXT, "%llu", (unsigned long long)unsigned_value(&e, type));
     else if (type == WEIR_F2)
-        fprintf(out, "%.5g", cli_half_value(e.u2));
+        snprintf(text, CLI_ELEMENT_TEXT, "%.5g", cli_half_value(e.u2));
     else if (type == WEIR_F4)
-        fprintf(out, "%.9g", (double)e.f4[0]);
+        snprintf(text, CLI_ELEMENT_TEXT, "%.9g", (double)e.f4[0]);
     else if (type == WEIR_F8)
-        fprintf(out, "%.17g", e.f8[0]);
+        snprintf(text, CLI_ELEMENT_TEXT, "%.17g", e.f8[0]);
     else if (type == WEIR_C8)
-        fprintf(out, "(%.9g%+.9gj)", (double)e.f4[0], (double)e.f4[1]);
+        snprintf(text, CLI_ELEMENT_TEXT, "(%.9g%+.9gj)", (double)e.f4[0], (double)e.f4[1]);
     else
-        fprintf(out, "(%.17g%+.17gj)", e.f8[0], e.f8[1]);
+        snprintf(text, CLI_ELEMENT_TEXT, "(%.17g%+.17gj)", e.f8[0], e.f8[1]);
 }
 
 static void store_integer(uint64_t value, int type, void *out)
@@ -84,6 +85,16 @@ static const char *parse_integer(const char *text, int type, void *out)
     if (errno || size > most || (negative && !is_signed && size))
         return beyond;
     store_integer(negative ? 0 - size : size, type, out);
+    return NULL;
+}
+
+/* As get prints it, or as JSON has it; or a number. */
+static const char *parse_truth(const char *text, void *out)
+{
+    const bool yes = !strcmp(text, "True") || !strcmp(text, "true");
+    if (!yes && strcmp(text, "False") != 0 && strcmp(text, "false") != 0)
+        return parse_integer(text, WEIR_BOOL, out) ? "must be 0 or 1, or False or True" : NULL;
+    store_integer(yes, WEIR_BOOL, out);
     return NULL;
 }
 
@@ -129,6 +140,8 @@ static bool fits(double part, int type)
 const char *cli_element_parse(const char *text, int type, void *out)
 {
     double part[2];
+    if (type == WEIR_BOOL)
+        return parse_truth(text, out);
     if (type < WEIR_F2)
         return parse_integer(text, type, out);
     const char *problem = parse_number(text, type >= WEIR_C8, part);

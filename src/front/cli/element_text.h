@@ -2,13 +2,12 @@
 #ifndef WR_CLI_ELEMENT_TEXT_H
 #define WR_CLI_ELEMENT_TEXT_H
 
-#include <stdio.h>
 #include <weir/weir.h>
 
-enum { CLI_ELEMENT = 16 }; /* bytes that every element fits into */
+enum { CLI_ELEMENT = 16, CLI_ELEMENT_TEXT = 64 }; /* bytes that every element, or text, fits into */
 
-/* With as many digits as tell it from its neighbours. */
-void cli_element_print(FILE *out, int type, const void *element);
+/* With as many digits as tell every element of its type from its neighbours. */
+void cli_element_text(int type, const void *element, char *text);
 
 /* Returns NULL, or what is wrong; `out` has room for CLI_ELEMENT bytes. */
 const char *cli_element_parse(const char *text, int type, void *out);

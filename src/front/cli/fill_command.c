@@ -44,9 +44,10 @@ static int run(int argc, char **argv)
 
 const cli_command cli_fill = {
     .name = "fill",
+    .group = CLI_MAKE,
     .arguments = "ARRAY VALUE",
     .help = "all elements of an array become one value",
-    .details = "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
-               "  --memory SIZE, --hints H, as for create\n"
-               "  In place: what fails or is interrupted leaves elements of both kinds.\n",
+    .about = "In place: what fails or is interrupted leaves elements of both kinds.",
+    .options = table,
+    .example = {"weir fill a.npy 0", "mpirun -n 2 weir fill set -1.5 --quiet"},
     .run = run};

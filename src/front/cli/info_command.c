@@ -2,25 +2,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "array_files.h"
+#include "escape.h"
 #include "json_items.h"
 #include "options.h"
-#include "size_text.h"
 #include "source.h"
 
 typedef struct options {
     int json;
 } options;
 
-static const cli_option table[] = {{"--json", offsetof(options, json), NULL}, {0}};
-
-static const char *format_of(const weir_array_info *info)
-{
-    static const char *const names[] = {
-        [WEIR_NPY] = "npy",   [WEIR_SET] = "set",     [WEIR_RAW] = "raw",  [WEIR_NETCDF] = "netcdf",
-        [WEIR_ZARR] = "zarr", [WEIR_ZARR2] = "zarr2", [WEIR_HDF5] = "hdf5"};
-    return names[info->format];
-}
+static const cli_option table[] = {CLI_OPTION_JSON(offsetof(options, json)), {0}};
 
 static void print_grid(const weir_array_info *info)
 {
@@ -102,11 +94,12 @@ static void print_labels(const weir_array *array)
 static void print_block(const char *path, const weir_array *array, const stored *s)
 {
     const weir_array_info *info = weir_array_get_info(array);
-    printf("%s\n  kind         %s\n  format       %s\n  shape        ", path,
+    escape_line(stdout, path);
+    printf("\n  kind         %s\n  format       %s\n  shape        ",
            info->members                                             ? "local-array set"
            : info->format == WEIR_ZARR || info->format == WEIR_ZARR2 ? "array folder"
                                                                      : "array file",
-           format_of(info));
+           cli_format_name(info->format));
     if (!info->dimensions)
         printf("()");
     cli_print_sizes(info->dimensions, info->shape);
@@ -125,28 +118,13 @@ static void print_block(const char *path, const weir_array *array, const stored 
     printf("\n  local arrays %d\n", info->members);
 }
 
-/* Bytes that are no UTF-8 stay as they are. */
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (const char *at = text; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            printf("\\%c", *at);
-        else if ((unsigned char)*at < 0x20)
-            printf("\\u%04x", (unsigned)*at);
-        else
-            putchar(*at);
-    }
-    putchar('"');
-}
-
 static void print_json(const char *path, const weir_array *array, const stored *s)
 {
     const weir_array_info *info = weir_array_get_info(array);
     printf("{\"path\": ");
-    print_json_text(path);
+    escape_json(stdout, path);
     printf(", \"kind\": \"%s\", \"format\": \"%s\", \"shape\": [", info->members ? "set" : "file",
-           format_of(info));
+           cli_format_name(info->format));
     cli_print_sizes(info->dimensions, info->shape);
     printf("], \"dtype\": \"%s\", \"order\": \"%s\", \"bytes\": %lld, \"swapped\": %s",
            weir_type_name(info->type), info->columns ? "F" : "C", (long long)info->bytes,
@@ -167,12 +145,16 @@ static void print_json(const char *path, const weir_array *array, const stored *
         printf("], \"shards\": %s", info->shard ? "[" : "null");
         if (info->shard)
             cli_print_sizes(info->dimensions, info->shard);
-        printf("%s, \"codec\": \"%s\"", info->shard ? "]" : "", info->codec ? info->codec : "none");
+        printf("%s, \"codec\": ", info->shard ? "]" : "");
+        escape_json(stdout, info->codec ? info->codec : "none");
     }
     if (info->tile)
         printf(", \"stored\": %lld, \"tiles\": %lld", (long long)s->bytes, (long long)s->tiles);
-    printf(", \"names\": %s, \"attributes\": %s}\n", weir_array_names(array),
-           weir_array_attributes(array));
+    printf(", \"names\": ");
+    escape_utf8(stdout, weir_array_names(array));
+    printf(", \"attributes\": ");
+    escape_utf8(stdout, weir_array_attributes(array));
+    printf("}\n");
 }
 
 static int show(const char *command, const char *path, const char *before, int json)
@@ -208,16 +190,17 @@ static int run(int argc, char **argv)
         int status = show(argv[0], argv[i], i > 1 ? "\n" : "", o.json);
         worst = worst ? worst : status;
     }
-    int status = cli_flush(argv[0]);
-    return worst ? worst : status;
+    return worst;
 }
 
 const cli_command cli_info = {
     .name = "info",
+    .group = CLI_LOOK,
     .arguments = "ARRAY...",
     .help = "what arrays are: format, shape, type, order, size, chunks, attributes",
-    .details =
-        "  --json            one object for each, in a line: path, kind, format, shape, dtype,\n"
-        "                    order, bytes, swapped, grid, block, members, names (of dimensions),\n"
-        "                    attributes, and of chunks their bytes (stored) and number (tiles)\n",
+    .about = "Of JSON the keys are path, kind, format, shape, dtype, order, bytes, swapped, grid, "
+             "block, members, names (of dimensions), attributes, and of chunks their bytes "
+             "(stored) and number (tiles).",
+    .options = table,
+    .example = {"weir info a.npy set", "weir info x.zarr --json"},
     .run = run};

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "launched.h"
+#include "terminal.h"
 
-enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */ };
+enum { MOST_FILES = 4, PATIENCE = 5 /* seconds */, MOST_COLUMNS = 300 };
 
-static char files[MOST_FILES][PATH_MAX], line[80];
+static char files[MOST_FILES][PATH_MAX], line[400];
 static volatile sig_atomic_t leads, count, waiting, caught;
 static int made; /* arrays, files or not */
 
@@ -47,8 +49,9 @@ static void set_handlers(void (*from)(int), void (*to)(int))
 
 void cli_interrupt_hold(const char *command)
 {
-    snprintf(line, sizeof line, "%sweir %s: interrupted\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
-             command);
+    const int bar = cli_errors_are_seen() ? cli_terminal_columns(stderr) - 1 : 0;
+    snprintf(line, sizeof line, "%s%*s%sweir %s: interrupted\n", bar ? "\r" : "",
+             bar < MOST_COLUMNS ? bar : MOST_COLUMNS, "", bar ? "\r" : "", command);
     leads = cli_rank() == 0;
     waiting = 1;
     alarm(0);
@@ -75,4 +78,15 @@ void cli_interrupt_guard(const char *file)
         cli_interrupt_release();
     else if (caught)
         handle(caught);
+}
+
+int cli_interrupt_waits(void)
+{
+    return caught;
+}
+
+void cli_interrupt_obey(void)
+{
+    waiting = 0;
+    leave();
 }

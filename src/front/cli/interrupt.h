@@ -18,4 +18,10 @@ void cli_interrupt_guard(const char *file);
 /* Signals are as they were; one that has waited comes now. [local] */
 void cli_interrupt_release(void);
 
+/* Whether one waits. [local] */
+int cli_interrupt_waits(void);
+
+/* Ends the command as one does that comes where nothing is left to be undone. [local] */
+void cli_interrupt_obey(void);
+
 #endif

@@ -1,6 +1,4 @@
 /* weir matmul: the product of two matrices. */
-#include <string.h>
-
 #include "command.h"
 #include "operator.h"
 
@@ -9,16 +7,13 @@ typedef struct options {
     cli_operator_options how;
 } options;
 
-static const char *parse_layout(const char *text, void *out)
-{
-    const int gaxpy = !strcmp(text, "gaxpy");
-    *(int *)out = gaxpy ? WEIR_GAXPY : WEIR_PANELS;
-    return gaxpy || !strcmp(text, "panels") ? NULL : "must be panels or gaxpy";
-}
-
-static const cli_option table[] = {{"--layout", offsetof(options, layout), parse_layout},
-                                   CLI_OPERATOR_MAKING(offsetof(options, how)),
-                                   {0}};
+static const cli_option table[] = {
+    {"--layout", 0, "panels|gaxpy", offsetof(options, layout), NULL,
+     "panels: ranks compute blocks of C, which stay in memory while panels of A and B go by; "
+     "gaxpy: blocks of A span rows, those of B columns, and a global sum",
+     "panels"},
+    CLI_OPERATOR_MAKING(offsetof(options, how)),
+    {0}};
 
 /* The library checks the rest; but what C is must be known to make it. */
 static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
@@ -48,14 +43,12 @@ static int run(int argc, char **argv)
     return cli_operator_run(&op, argv, &o.how, &o);
 }
 
-const cli_command cli_matmul = {
-    .name = "matmul",
-    .arguments = "A B C",
-    .help = "C = A B, matrices of one type: f4, f8, c8, c16",
-    .details = "  --layout L        panels: ranks compute blocks of C, which stay in memory while\n"
-               "                    panels of A and B go by; gaxpy: blocks of A span rows, those\n"
-               "                    of B columns, and a global sum (panels)\n"
-               "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
-               "  --overwrite, --memory SIZE, --hints H, as for create\n"
-               "  C has type and order of A.\n",
-    .run = run};
+const cli_command cli_matmul = {.name = "matmul",
+                                .group = CLI_COMPUTE,
+                                .arguments = "A B C",
+                                .help = "C = A B, matrices of one type: f4, f8, c8, c16",
+                                .about = "C has type and order of A.\n" CLI_OPERATOR_LEAVES,
+                                .options = table,
+                                .example = {"weir matmul a.npy b.npy c.npy",
+                                            "mpirun -n 2 weir matmul a.npy b.npy c.npy --dry-run"},
+                                .run = run};

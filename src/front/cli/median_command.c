@@ -7,9 +7,11 @@ typedef struct options {
     cli_operator_options how;
 } options;
 
-static const cli_option table[] = {{"--window", offsetof(options, window), cli_parse_count},
-                                   CLI_OPERATOR_MAKING(offsetof(options, how)),
-                                   {0}};
+static const cli_option table[] = {
+    {"--window", 0, "COUNT", offsetof(options, window), cli_parse_count,
+     "rows and columns of a window, odd, up to 32767; edges are repeated", "3"},
+    CLI_OPERATOR_MAKING(offsetof(options, how)),
+    {0}};
 
 static int apply(void *user, cli_operands *a, const weir_work *work)
 {
@@ -30,11 +32,11 @@ static int run(int argc, char **argv)
 
 const cli_command cli_median = {
     .name = "median",
+    .group = CLI_COMPUTE,
     .arguments = "IN OUT",
     .help = "each element becomes the median of the window around it",
-    .details = "  --window N        rows and columns of a window, odd (3), up to 32767; edges\n"
-               "                    are repeated\n"
-               "  --access A, --dry-run, --progress, --quiet, as for transpose\n"
-               "  --overwrite, --memory SIZE, --hints H, as for create\n"
-               "  For matrices of any type but complex; OUT has type and order of IN.\n",
+    .about =
+        "For matrices of any type but complex; OUT has type and order of IN.\n" CLI_OPERATOR_LEAVES,
+    .options = table,
+    .example = {"weir median a.npy m.npy --window 5", "mpirun -n 2 weir median a.npy m.npy"},
     .run = run};

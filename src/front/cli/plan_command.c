@@ -1,9 +1,11 @@
 /* weir plan: explains what an access of an array would do. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "new_file.h"
 #include "options.h"
 #include "section_text.h"
 
@@ -15,38 +17,31 @@ typedef struct options {
     int64_t element;
 } options;
 
-static const char *parse_op(const char *text, void *out)
+static const char *parse_picture(const char *text, void *out)
 {
-    int write = !strcmp(text, "write");
-    *(int *)out = write;
-    return write || !strcmp(text, "read") ? NULL : "must be read or write";
-}
-
-static const char *parse_form(const char *text, void *out)
-{
-    static const char *const forms[] = {
-        [WEIR_BLOCKING] = "blocking", [WEIR_SPLIT] = "split", [WEIR_NONBLOCKING] = "nonblocking"};
-    for (int i = WEIR_BLOCKING; i <= WEIR_NONBLOCKING; i++)
-        if (!strcmp(text, forms[i])) {
-            *(int *)out = i;
-            return NULL;
-        }
-    return "must be blocking, split or nonblocking";
+    *(const char **)out = text;
+    return cli_new_file_check(text, ".svg");
 }
 
 static const cli_option table[] = {
-    {"--array", offsetof(options, array), cli_parse_sizes},
-    {"--section", offsetof(options, section), cli_parse_text},
-    {"--dtype", offsetof(options, type), cli_parse_type},
-    {"--order", offsetof(options, columns), cli_parse_columns},
-    {"--ranks", offsetof(options, ranks), cli_parse_count},
-    {"--ranks-per-node", offsetof(options, ranks_per_node), cli_parse_count},
-    {"--cores", offsetof(options, cores), cli_parse_count},
-    {"--op", offsetof(options, write), parse_op},
-    {"--alone", offsetof(options, alone), NULL},
-    {"--form", offsetof(options, form), parse_form},
-    {"--hints", offsetof(options, hints), cli_parse_text},
-    {"--svg", offsetof(options, svg), cli_parse_text},
+    {"--array", 0, "SIZES", offsetof(options, array), cli_parse_sizes,
+     "of the array, such as 4096,4096; must be given", NULL},
+    {"--section", 0, "TEXT", offsetof(options, section), cli_parse_text,
+     "what each rank wants, see below; must be given", NULL},
+    CLI_OPTION_TYPE(offsetof(options, type), "f8"),
+    CLI_OPTION_ORDER(offsetof(options, columns), "C"),
+    {"--ranks", 0, "COUNT", offsetof(options, ranks), cli_parse_count, "how many there are", "1"},
+    {"--ranks-per-node", 0, "COUNT", offsetof(options, ranks_per_node), cli_parse_count,
+     "how many of them are on a node", "all"},
+    {"--cores", 0, "COUNT", offsetof(options, cores), cli_parse_count, "of a node", "its ranks"},
+    {"--op", 0, "read|write", offsetof(options, write), NULL, "what they do", "read"},
+    {"--alone", 0, NULL, offsetof(options, alone), NULL, "each rank for itself, not all together",
+     NULL},
+    {"--form", 0, "blocking|split|nonblocking", offsetof(options, form), NULL,
+     "how the call is made", "blocking"},
+    CLI_OPTION_HINTS(offsetof(options, hints)),
+    {"--svg", 0, "FILE", offsetof(options, svg), parse_picture,
+     "a picture of requests, realms and windows" CLI_REPLACES, NULL},
     {0}};
 
 static const char *parse_options(int argc, char **argv, options *o)
@@ -56,6 +51,8 @@ static const char *parse_options(int argc, char **argv, options *o)
     const char *problem = cli_options_parse(argc, argv, table, o, &arguments);
     if (problem || arguments)
         return problem ? problem : "takes options only";
+    if (o->array.given && !o->array.count)
+        return "--array: an array of no dimensions has one element, so there is nothing to plan";
     o->dimensions = o->array.count;
     for (int i = 0; i < o->dimensions; i++) {
         if (o->array.size[i] < 1)
@@ -82,21 +79,22 @@ static const char *make_pattern(const options *o, int rank, weir_pattern **out)
     return weir_pattern_section(&array, &selection, NULL, out) ? weir_error_last()->text : NULL;
 }
 
-/* A plan's text or picture, printed or written to `path`. */
-static int put(const weir_plan *plan, int64_t (*make)(const weir_plan *, char *, size_t),
-               const char *path)
+typedef int64_t form(const weir_plan *plan, char *text, size_t size);
+
+static int print_plan(const weir_plan *plan, form *make, FILE *out)
 {
-    int64_t length = make(plan, NULL, 0);
+    const int64_t length = make(plan, NULL, 0);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    FILE *f = path ? fopen(path, "w") : stdout;
-    int status = 0;
-    if (!text || !f || make(plan, text, (size_t)length + 1) < 0 || fputs(text, f) < 0 ||
-        (path && fclose(f))) {
-        fprintf(stderr, "weir plan: cannot write %s\n", path ? path : "the plan");
-        status = CLI_FAILED;
-    }
+    int code = length < 0 ? (int)length : text ? 0 : WEIR_ENOMEM;
+    if (text && make(plan, text, (size_t)length + 1) >= 0)
+        fputs(text, out);
     free(text);
-    return status;
+    return code;
+}
+
+static int draw(void *user, FILE *out)
+{
+    return out ? print_plan(user, weir_plan_svg, out) : 0;
 }
 
 /* A slice of the slowest dimension. */
@@ -123,9 +121,11 @@ static int explain(const options *o, weir_pattern **patterns)
                                  .hints = o->hints};
     if (weir_plan_new(&request, &plan))
         return cli_report("plan");
-    int status = put(plan, weir_plan_print, NULL);
+    const bool alone = o->svg && !strcmp(o->svg, "-"); /* the picture, on standard output */
+    int code = cli_rank() == 0 && !alone ? print_plan(plan, weir_plan_print, stdout) : 0;
+    int status = cli_settle("plan", code);
     if (!status && o->svg)
-        status = put(plan, weir_plan_svg, o->svg);
+        status = cli_new_file_write("plan", o->svg, "<svg", draw, plan);
     weir_plan_free(plan);
     return status;
 }
@@ -136,8 +136,6 @@ static int run(int argc, char **argv)
     const char *problem = parse_options(argc, argv, &o);
     if (problem)
         return cli_usage(argv[0], problem);
-    if (cli_rank() != 0)
-        return 0;
     weir_pattern **patterns = calloc((size_t)o.ranks, sizeof(weir_pattern *));
     int status = CLI_FAILED;
     for (int i = 0; patterns && i < o.ranks && !problem; i++)
@@ -154,24 +152,17 @@ static int run(int argc, char **argv)
 
 const cli_command cli_plan = {
     .name = "plan",
-    .arguments = "OPTIONS",
+    .group = CLI_TUNE,
+    .arguments = "--array SIZES --section TEXT",
     .help = "what an access would do, and why",
-    .details =
-        "  --array SIZES     of the array, such as 4096,4096\n"
-        "  --section TEXT    what each rank wants, see below\n"
-        "  --dtype T         bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16 (f8)\n"
-        "  --order C|F       stored by rows or by columns (C)\n"
-        "  --ranks N         (1)    --ranks-per-node N (all)    --cores N of a node (its ranks)\n"
-        "  --op read|write   (read)    --alone each rank for itself, not all together\n"
-        "  --form F          blocking, split or nonblocking (blocking)\n"
-        "  --hints H         NAME=VALUE;..., see docs/tunables.md; WEIR_HINTS is stronger\n"
-        "  --svg FILE        draws requests, realms and windows\n"
-        "  A section has ranges. Without brackets as in the papers: one for each dimension, from "
-        "1,\n"
-        "  LOWER:UPPER:STRIDE with UPPER included, '1+32p:16+32p:1, 1:4096:1'. In brackets as in\n"
-        "  NumPy: from 0, the end not included, '[32p:32p+16]'; dimensions not given are whole, "
-        "and\n"
-        "  those that \"...\" stands for. p is the rank, P the number of ranks; terms are added "
-        "and\n"
-        "  subtracted: 200, p, 2p, 250p+250.\n",
+    .about =
+        "A section has ranges. Without brackets as in the papers: one for each dimension, from 1, "
+        "LOWER:UPPER:STRIDE with UPPER included, '1+32p:16+32p:1, 1:4096:1'. In brackets as in "
+        "NumPy: from 0, the end not included, '[32p:32p+16]'; dimensions not given are whole, and "
+        "those that \"...\" stands for. p is the rank, P the number of ranks; terms are added and "
+        "subtracted: 200, p, 2p, 250p+250.",
+    .options = table,
+    .example = {"weir plan --array 4096,4096 --ranks 4 --section '[:, 1024p:1024p+1024]'",
+                "weir plan --array 64,4,256 --ranks 4 --section '[:, :, 64p:64p+64]' --op write "
+                "--svg plan.svg"},
     .run = run};

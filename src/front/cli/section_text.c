@@ -29,6 +29,13 @@ static const char *fail(parser *p, const char *what)
     return p->problem;
 }
 
+/* Of a whole range, where it begins. */
+static void fail_from(parser *p, const char *begin, const char *what)
+{
+    p->at = begin;
+    fail(p, what);
+}
+
 static void skip_spaces(parser *p)
 {
     p->at += strspn(p->at, " \t");
@@ -72,6 +79,8 @@ static int64_t sum(parser *p)
 /* lower:upper:stride, 1-based and inclusive. */
 static void paper_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64_t *step)
 {
+    skip_spaces(p);
+    const char *begin = p->at;
     *lo = sum(p) - 1;
     *hi = *lo + 1;
     *step = 1;
@@ -86,12 +95,14 @@ static void paper_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64
     if (!p->problem && *step < 1)
         fail(p, "the stride must be at least 1");
     if (!p->problem && (*lo < 0 || *hi > size))
-        fail(p, "outside the array");
+        fail_from(p, begin, "outside the array");
 }
 
 /* start:stop:step as in Python, every part optional; an index alone takes one element. */
 static void numpy_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64_t *step)
 {
+    skip_spaces(p);
+    const char *begin = p->at;
     bool given[3] = {false};
     int64_t value[3] = {0, size, 1};
     int parts = 0;
@@ -113,7 +124,7 @@ static void numpy_range(parser *p, int64_t size, int64_t *lo, int64_t *hi, int64
     *lo = value[0];
     *hi = parts == 1 ? *lo + 1 : value[1] < size ? value[1] : size;
     if (!p->problem && (*lo < 0 || *hi > size || (parts == 1 && *lo >= size)))
-        fail(p, "outside the array");
+        fail_from(p, begin, "outside the array");
 }
 
 /* How many ranges follow "...". */

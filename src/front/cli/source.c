@@ -13,6 +13,19 @@ static int name_format(const char *path, int code)
 {
     const char *format = cli_foreign_format(path);
     weir_error error = *weir_error_last();
+    if (code == WEIR_ENOENT && strchr(path, '[')) {
+        error.errnum = 0;
+        const char *extra = cli_bracket_extra(path);
+        if (extra)
+            snprintf(error.text, sizeof error.text,
+                     "there is no such array; \"%.100s\": a ] too many at character %d",
+                     strchr(path, '['), (int)(extra - strchr(path, '[')) + 1);
+        else
+            snprintf(error.text, sizeof error.text, "there is no such array%s",
+                     path[strlen(path) - 1] == ']' ? ", and no section is taken here"
+                                                   : "; is a ] missing?");
+        return weir_error_raise(&error);
+    }
     if (code != WEIR_EFORMAT || !format)
         return code;
     snprintf(error.text, sizeof error.text, "weir does not read %s, only " CLI_FORMATS, format);
@@ -26,15 +39,11 @@ int cli_array_open(const char *command, const char *path, int mode, const char *
     return cli_settle(command, name_format(path, code));
 }
 
-static int open_array(const char *command, const char *text, size_t length, const char *hints,
+static int open_array(const char *command, const char *path, int mode, const char *hints,
                       weir_array **out)
 {
-    char *path = strndup(text, length);
-    int code = path ? 0 : WEIR_ENOMEM, status = cli_settle(command, code);
-    if (!status) /* mapped pages would look like memory beyond --memory */
-        status = cli_array_open(command, path, WEIR_READ, hints ? hints : "map=16M", out);
-    free(path);
-    return status;
+    /* mapped pages would look like memory beyond --memory */
+    return cli_array_open(command, path, mode, hints ? hints : "map=16M", out);
 }
 
 /* NULL, or what is wrong. */
@@ -51,12 +60,17 @@ static const char *set_shape(cli_source *s)
     return NULL;
 }
 
-int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out)
+static int open_source(const char *command, const char *text, int mode, const char *hints,
+                       cli_source *out)
 {
     const char *bracket = cli_bracket_find(text);
-    int status = open_array(command, text, (size_t)(bracket - text), hints, &out->array);
+    char *path = strndup(text, (size_t)(bracket - text));
+    int status = cli_settle(command, path ? 0 : WEIR_ENOMEM);
+    if (!path || status)
+        return free(path), status;
+    status = open_array(command, path, mode, hints, &out->array);
     if (status)
-        return status;
+        return free(path), status;
     out->info = weir_array_get_info(out->array);
     const char *problem =
         cli_bracket_parse(bracket, out->info->dimensions, out->info->shape, &out->bracket);
@@ -64,9 +78,21 @@ int cli_source_open(const char *command, const char *text, const char *hints, cl
         problem = set_shape(out);
     if (problem) {
         cli_source_close(out);
-        return cli_usage(command, problem);
+        status = cli_usage_of(command, path, problem);
     }
-    return 0;
+    free(path);
+    return status;
+}
+
+int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out)
+{
+    return open_source(command, text, WEIR_READ, hints, out);
+}
+
+int cli_source_open_writing(const char *command, const char *text, const char *hints,
+                            cli_source *out)
+{
+    return open_source(command, text, WEIR_READ | WEIR_WRITE, hints, out);
 }
 
 void cli_source_close(cli_source *s)
@@ -75,25 +101,47 @@ void cli_source_close(cli_source *s)
     weir_array_close(s->array);
 }
 
+void cli_source_choose(const cli_source *s, const int64_t *lo, const int64_t *hi, cli_chosen *out)
+{
+    static const int64_t zeros[WEIR_MAX_DIMENSIONS];
+    *out = (cli_chosen){0};
+    cli_bracket_map(&s->bracket, lo ? lo : zeros, hi ? hi : s->shape, &out->part);
+    out->selection =
+        (weir_selection){.lo = out->part.lo, .hi = out->part.hi, .step = out->part.step};
+    if (s->bracket.list) {
+        const int d = s->bracket.listed;
+        out->index[d] = s->bracket.list + out->part.lo[d];
+        out->count[d] = out->part.hi[d] - out->part.lo[d];
+        out->selection.index = out->index;
+        out->selection.count = out->count;
+        out->part.lo[d] = 0;
+        out->part.hi[d] = 1;
+    }
+}
+
+weir_layout cli_source_layout(const cli_source *s, const int64_t *stride, int type, int64_t *bytes)
+{
+    for (int d = 0, kept = 0; d < s->info->dimensions; d++)
+        bytes[d] = (s->bracket.dropped[d] ? 1 : stride[kept++]) * weir_type_bytes(type);
+    return (weir_layout){.stride = bytes, .type = type};
+}
+
 int cli_source_read(const cli_source *s, const int64_t *lo, const int64_t *hi,
                     const int64_t *stride, void *base)
 {
-    cli_section part;
-    int64_t bytes[WEIR_MAX_DIMENSIONS], count[WEIR_MAX_DIMENSIONS] = {0};
-    const int64_t *index[WEIR_MAX_DIMENSIONS] = {NULL};
-    cli_bracket_map(&s->bracket, lo, hi, &part);
-    for (int d = 0, kept = 0; d < s->info->dimensions; d++)
-        bytes[d] = (s->bracket.dropped[d] ? 1 : stride[kept++]) * weir_type_bytes(s->info->type);
-    weir_selection selection = {.lo = part.lo, .hi = part.hi, .step = part.step};
-    const weir_layout layout = {.stride = bytes};
-    if (s->bracket.list) {
-        const int d = s->bracket.listed;
-        index[d] = s->bracket.list + part.lo[d];
-        count[d] = part.hi[d] - part.lo[d];
-        selection.index = index;
-        selection.count = count;
-        part.lo[d] = 0;
-        part.hi[d] = 1;
-    }
-    return weir_array_read(s->array, &selection, &layout, base, NULL);
+    cli_chosen chosen;
+    int64_t bytes[WEIR_MAX_DIMENSIONS];
+    const weir_layout layout = cli_source_layout(s, stride, s->info->type, bytes);
+    cli_source_choose(s, lo, hi, &chosen);
+    return weir_array_read(s->array, &chosen.selection, &layout, base, NULL);
+}
+
+int cli_source_write(const cli_source *s, const int64_t *lo, const int64_t *hi,
+                     const int64_t *stride, const void *base)
+{
+    cli_chosen chosen;
+    int64_t bytes[WEIR_MAX_DIMENSIONS];
+    const weir_layout layout = cli_source_layout(s, stride, s->info->type, bytes);
+    cli_source_choose(s, lo, hi, &chosen);
+    return weir_array_write(s->array, &chosen.selection, &layout, base, NULL);
 }

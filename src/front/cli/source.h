@@ -20,16 +20,35 @@ int cli_array_open(const char *command, const char *path, int mode, const char *
 /* Of "A.npy[0:10]". Returns an exit status, and has printed a line if it is not 0. [collective] */
 int cli_source_open(const char *command, const char *text, const char *hints, cli_source *out);
 
+/* The same, to be written as well. */
+int cli_source_open_writing(const char *command, const char *text, const char *hints,
+                            cli_source *out);
+
 /* [collective] */
 void cli_source_close(cli_source *source);
+
+/* What of the array a part of the section is; pointers are into it, and into the source. */
+typedef struct cli_chosen {
+    weir_selection selection;
+    cli_section part;
+    const int64_t *index[WEIR_MAX_DIMENSIONS];
+    int64_t count[WEIR_MAX_DIMENSIONS];
+} cli_chosen;
+
+/* Indices [lo, hi) of the section; NULL: all. */
+void cli_source_choose(const cli_source *source, const int64_t *lo, const int64_t *hi,
+                       cli_chosen *out);
 
 /* Indices [lo, hi) of the section, none of them empty; strides in elements. An error code.
  * [local] */
 int cli_source_read(const cli_source *source, const int64_t *lo, const int64_t *hi,
                     const int64_t *stride, void *base);
+int cli_source_write(const cli_source *source, const int64_t *lo, const int64_t *hi,
+                     const int64_t *stride, const void *base);
 
-/* Prints all elements by rows, with an empty line between 2-d slices; takes up to `memory` bytes.
- * An error code. Stops where standard output cannot be written. [local] */
-int cli_source_print(const cli_source *source, int64_t memory);
+/* How memory with strides in elements of `type` lies, by dimension of the array; `bytes` has room
+ * for as many. */
+weir_layout cli_source_layout(const cli_source *source, const int64_t *stride, int type,
+                              int64_t *bytes);
 
 #endif

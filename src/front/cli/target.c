@@ -1,14 +1,18 @@
 /* Makes the array a subcommand was asked for, and ends it: published, or removed after an error. */
 #include "target.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "foreign.h"
 #include "interrupt.h"
+#include "text_file.h"
 
 enum { MOST_MEMBERS = 1 << 24, MOST_DISKS = 256 };
 
@@ -33,24 +37,14 @@ const char *cli_target_deal(const cli_target *target, weir_array_info *info)
     return NULL;
 }
 
-const char *cli_parse_format(const char *text, void *out)
-{
-    static const struct {
-        const char *name;
-        int format;
-    } formats[] = {{"npy", -1}, {"zarr", WEIR_ZARR}, {"zarr2", WEIR_ZARR2}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(text, formats[i].name)) {
-            *(int *)out = formats[i].format;
-            return NULL;
-        }
-    return "must be npy, zarr or zarr2";
-}
-
 static int ends_with(const char *text, size_t length, const char *end)
 {
     return length > strlen(end) && !strncmp(text + length - strlen(end), end, strlen(end));
 }
+
+/* By number of the word of --format. */
+enum { AUTO, NPY, ZARR, ZARR2 };
+static const int formats[] = {[ZARR] = WEIR_ZARR, [ZARR2] = WEIR_ZARR2};
 
 /* What a new array of that name will be, of those that have tiles; 0: something else. */
 static int format_of(const cli_target *target, const char *path)
@@ -60,8 +54,8 @@ static int format_of(const cli_target *target, const char *path)
     size_t length = inside ? (size_t)(inside - path) : strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
-    if (target->format)
-        return target->format > 0 ? target->format : 0;
+    if (target->format != AUTO)
+        return formats[target->format];
     if (!inside)
         return ends_with(path, length, ".zarr") ? WEIR_ZARR : 0;
     for (size_t i = 0; i < sizeof hdf5 / sizeof *hdf5; i++)
@@ -76,9 +70,9 @@ static const char *set_tiles(const cli_target *target, const char *path, weir_ar
     const cli_sizes *chunk = &target->chunk, *shard = &target->shard;
     const int format = format_of(target, path), same = format == info->format;
     const cli_target by_name = {0};
-    if (target->format < 0 && format_of(&by_name, path))
+    if (target->format == NPY && format_of(&by_name, path))
         return "--format npy: a name that ends with .npy, or at least not so";
-    info->format = target->format > 0 ? target->format : 0;
+    info->format = formats[target->format];
     if (!format) {
         info->tile = info->shard = NULL;
         info->codec = NULL;
@@ -133,8 +127,10 @@ static int folders_init(folders *f, const char *list)
 
 static int check_name(const char *command, const char *path)
 {
-    char text[200];
+    char text[300];
     const char *format = cli_foreign_format(path);
+    if (!strcmp(path, "-"))
+        return cli_usage(command, "\"-\": an array needs a name");
     if (!format || !strncmp(path, "raw:", 4) || strstr(path, ":/"))
         return 0;
     snprintf(text, sizeof text, "\"%.80s\": weir does not write %s, only " CLI_FORMATS, path,
@@ -174,6 +170,37 @@ int cli_target_create(const char *command, const cli_target *target, const char 
     }
     free(disks.text);
     return status;
+}
+
+/* Whether the file of "FILE:/NAME" is HDF5 and may be written. */
+static bool takes_datasets(const char *path, int length)
+{
+    char name[PATH_MAX];
+    return snprintf(name, sizeof name, "%.*s", length, path) < PATH_MAX && !access(name, W_OK) &&
+           cli_file_begins(name, "\211HDF\r\n\032\n");
+}
+
+char *cli_target_beside(const char *path, const char *hints)
+{
+    const char *inside = strstr(path, ":/");
+    const int length = inside ? (int)(inside - path) : 0;
+    char *beside = NULL;
+    weir_array *array;
+    unsigned there[2] = {0}; /* whether it is, and a number that no file has */
+    if (!inside || format_of(&(cli_target){0}, path) != WEIR_HDF5)
+        return NULL;
+    if (cli_rank() == 0)
+        there[0] = takes_datasets(path, length) && getrandom(&there[1], sizeof *there, 0) > 0;
+    MPI_Bcast(there, 2, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    if (!there[0])
+        return NULL;
+    const int code = weir_array_open(MPI_COMM_WORLD, path, WEIR_READ, hints, &array);
+    if (!code)
+        weir_array_close(array);
+    if (code != WEIR_ENOENT || weir_error_last()->errnum)
+        return NULL;
+    return asprintf(&beside, "%.*s.dry-run-%08x.h5%s", length, path, there[1], inside) < 0 ? NULL
+                                                                                           : beside;
 }
 
 int cli_target_finish(const char *command, weir_array *array, int code)

@@ -9,7 +9,7 @@ typedef struct cli_target {
     const char *disks;     /* folders with colons between them, or NULL */
     cli_sizes chunk, shard;
     const char *codec;
-    int format; /* enum weir_format; -1: it must be a .npy file; 0: as its name says */
+    int format; /* auto, npy, zarr, zarr2 */
     int overwrite;
     const char *hints;
     int64_t memory; /* 0: the library's default */
@@ -23,27 +23,51 @@ typedef struct cli_model {
 
 /* Entries of a table of options; `at` is where the cli_target is. */
 #define CLI_TARGET_OVERWRITE(at)                                                                   \
-    {"--overwrite", (at) + offsetof(cli_target, overwrite), NULL},                                 \
-        {"--chunk", (at) + offsetof(cli_target, chunk), cli_parse_sizes},                          \
-        {"--shard", (at) + offsetof(cli_target, shard), cli_parse_whole},                          \
-        {"--codec", (at) + offsetof(cli_target, codec), cli_parse_text},                           \
+    {"--overwrite", 0,                                                                             \
+     NULL,          (at) + offsetof(cli_target, overwrite),                                        \
+     NULL,          "replaces an array of that name, once the new one is whole",                   \
+     NULL},                                                                                        \
+        {"--chunk",       0,                                                                       \
+         "SIZES",         (at) + offsetof(cli_target, chunk),                                      \
+         cli_parse_sizes, "of Zarr (NAME.zarr) and HDF5 (FILE.h5:/NAME): in chunks",               \
+         "of up to 1 MiB"},                                                                        \
+        {"--shard",       0,                                                                       \
+         "SIZES",         (at) + offsetof(cli_target, shard),                                      \
+         cli_parse_whole, "of Zarr: so much in a file, or all",                                    \
+         "a chunk"},                                                                               \
+        {"--codec",      0,                                                                        \
+         "CODEC",        (at) + offsetof(cli_target, codec),                                       \
+         cli_parse_text, "such as zstd:3, gzip:6, blosc:lz4:5:shuffle (docs/formats.md)",          \
+         "none"},                                                                                  \
     {                                                                                              \
-        "--format", (at) + offsetof(cli_target, format), cli_parse_format                          \
+        "--format", 0, "auto|npy|zarr|zarr2", (at) + offsetof(cli_target, format), NULL,           \
+            "auto: as the name says; otherwise whatever it says", "auto"                           \
     }
 #define CLI_TARGET_MEANS(at)                                                                       \
-    {"--memory", (at) + offsetof(cli_target, memory), cli_parse_bytes},                            \
-    {                                                                                              \
-        "--hints", (at) + offsetof(cli_target, hints), cli_parse_text                              \
-    }
+    CLI_OPTION_MEMORY((at) + offsetof(cli_target, memory)),                                        \
+        CLI_OPTION_HINTS((at) + offsetof(cli_target, hints))
 #define CLI_TARGET_FILE(at) CLI_TARGET_OVERWRITE(at), CLI_TARGET_MEANS(at)
 #define CLI_TARGET_SET(at)                                                                         \
-    {"--grid", (at) + offsetof(cli_target, grid), cli_parse_sizes},                                \
-        {"--block", (at) + offsetof(cli_target, block), cli_parse_sizes},                          \
+    {"--grid",                                                                                     \
+     0,                                                                                            \
+     "SIZES",                                                                                      \
+     (at) + offsetof(cli_target, grid),                                                            \
+     cli_parse_sizes,                                                                              \
+     "a folder of local arrays, so many along each dimension",                                     \
+     NULL},                                                                                        \
+        {"--block",                                                                                \
+         0,                                                                                        \
+         "SIZES",                                                                                  \
+         (at) + offsetof(cli_target, block),                                                       \
+         cli_parse_sizes,                                                                          \
+         "with --grid, indices dealt at a time; 0: one block for each place of the grid",          \
+         "0"},                                                                                     \
     {                                                                                              \
-        "--disks", (at) + offsetof(cli_target, disks), cli_parse_text                              \
+        "--disks", 0, "A:B", (at) + offsetof(cli_target, disks), cli_parse_text,                   \
+            "with --grid, folders for the local arrays, round-robin; with --overwrite, local "     \
+            "arrays outside the set's folder are removed only if they are named here",             \
+            "the array's own"                                                                      \
     }
-
-const char *cli_parse_format(const char *text, void *out); /* int: npy, zarr, zarr2 */
 
 /* Sets members and distribution of `info` as the target has them. Returns NULL, or what is
  * wrong. */
@@ -53,6 +77,10 @@ const char *cli_target_deal(const cli_target *target, weir_array_info *info);
  * next. [collective] */
 int cli_target_create(const char *command, const cli_target *target, const char *path,
                       const cli_model *model, weir_array **out);
+
+/* Of a dataset that an HDF5 file is to get: the same name in a file that is not there, for the
+ * caller to free. NULL: it is another case, or there is no memory. [collective] */
+char *cli_target_beside(const char *path, const char *hints);
 
 /* Closes the new array, or, if `code` is an error on some rank, discards it. [collective] */
 int cli_target_finish(const char *command, weir_array *array, int code);

@@ -14,9 +14,11 @@ static const char *parse_axes(const char *text, void *out)
     return cli_parse_sizes(text, out) ? "must be dimensions such as 2,0,1" : NULL;
 }
 
-static const cli_option table[] = {{"--axes", offsetof(options, given), parse_axes},
-                                   {"--dtype", offsetof(options, type), cli_parse_type},
-                                   {"--order", offsetof(options, columns), cli_parse_columns},
+static const cli_option table[] = {{"--axes", 0, "SIZES", offsetof(options, given), parse_axes,
+                                    "dimensions of IN as OUT has them, such as 2,0,1",
+                                    "in reverse"},
+                                   CLI_OPTION_TYPE(offsetof(options, type), "that of IN"),
+                                   CLI_OPTION_ORDER(offsetof(options, columns), "that of IN"),
                                    CLI_OPERATOR_MAKING(offsetof(options, how)),
                                    {0}};
 
@@ -60,19 +62,11 @@ static int run(int argc, char **argv)
 
 const cli_command cli_transpose = {
     .name = "transpose",
+    .group = CLI_COMPUTE,
     .arguments = "IN OUT",
     .help = "an array with its dimensions in another order",
-    .details =
-        "  --axes 2,0,1      dimensions of IN as OUT has them (in reverse)\n"
-        "  --order C|F, --dtype T, (those of IN)\n"
-        "  --access A        collective: ranks access arrays together; direct: each alone\n"
-        "                    (collective)\n"
-        "  --dry-run         prints which arrays, bytes, accesses of the busiest rank and memory\n"
-        "                    of a rank it would take, and in what steps; OUT is not made\n"
-        "  --progress        a bar on standard error, which otherwise only a terminal gets\n"
-        "  --quiet           no bar\n"
-        "  --overwrite, --memory SIZE, --hints H, as for create\n"
-        "  OUT appears when it is whole. What fails leaves nothing, what is killed a file\n"
-        "  OUT.partial-XXXXXXXX, or a folder, and so does what is interrupted if OUT has chunks\n"
-        "  or is a dataset of a file.\n",
+    .about = CLI_OPERATOR_LEAVES,
+    .options = table,
+    .example = {"weir transpose a.npy t.npy --memory 2M",
+                "mpirun -n 2 weir transpose cube.npy c.npy --axes 2,0,1"},
     .run = run};

@@ -297,16 +297,27 @@ static void keep_error(const loop *l)
     Py_XDECREF(trace);
 }
 
+/* Waits; what could not be written is told later. In the child of a fork there is nothing to do. */
+static PyObject *abandon(PyObject *self, PyObject *unused)
+{
+    loop *l = (loop *)self;
+    PyObject *kind, *value, *trace;
+    (void)unused;
+    if (l->pid != getpid())
+        return Py_BuildValue("");
+    PyErr_Fetch(&kind, &value, &trace);
+    if (finish_loop(l))
+        keep_error(l);
+    PyErr_Restore(kind, value, trace);
+    return Py_BuildValue("");
+}
+
 static void loop_dealloc(PyObject *self)
 {
     loop *l = (loop *)self;
     PyTypeObject *type = Py_TYPE(self);
     if (l->slabs && l->pid == getpid()) {
-        PyObject *kind, *value, *trace;
-        PyErr_Fetch(&kind, &value, &trace);
-        if (finish_loop(l))
-            keep_error(l);
-        PyErr_Restore(kind, value, trace);
+        Py_XDECREF(abandon(self, NULL));
         weir_slabs_end(l->slabs);
     } else if (l->slabs && !l->finished) {
         strike(l); /* the parent's; what it has stays */
@@ -327,6 +338,7 @@ static PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *named)
 static PyMethodDef loop_methods[] = {{"begin", begin, METH_VARARGS, NULL},
                                      {"next", next, METH_NOARGS, NULL},
                                      {"finish", finish, METH_NOARGS, NULL},
+                                     {"abandon", abandon, METH_NOARGS, NULL},
                                      {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef view_getters[] = {{"__array_interface__", get_interface, NULL, NULL, NULL},

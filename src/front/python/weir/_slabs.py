@@ -73,6 +73,10 @@ class Slabs:
     def __exit__(self, *error):
         self.finish()
 
+    def __del__(self):
+        if hasattr(self, "_loop"):
+            self._loop.abandon()  # views may keep the loop's memory, but nothing is written any more
+
 
 def _each(lengths, dimensions, what):
     if lengths is None:

@@ -1,14 +1,14 @@
-/* Storage that reports each finished attempt to the trace: where it begins, in which file. */
+/* Storage that reports each finished attempt to the events: where it begins, in which file. */
 #include "storage/backends.h"
 
-static int open_trace(wr_storage *s, int flags)
+static int open_events(wr_storage *s, int flags)
 {
     (void)s;
     (void)flags;
     return 0;
 }
 
-static void close_trace(wr_storage *s)
+static void close_events(wr_storage *s)
 {
     (void)s;
 }
@@ -24,18 +24,18 @@ static wr_transfer *reap(wr_storage *s, bool wait)
     if (t) {
         int64_t offset = t->offset;
         const char *file = wr_storage_locate(s, &offset);
-        WR_TRACE(s->trace, t->direction == WR_READ ? "read" : "write", file, {"offset", offset},
+        WR_EVENT(s->events, t->direction == WR_READ ? "read" : "write", file, {"offset", offset},
                  {"bytes", wr_transfer_bytes(t)}, {"runs", t->count}, {"done", t->done},
                  {"error", t->error});
     }
     return t;
 }
 
-const wr_storage_ops wr_trace_ops = {
-    .name = "trace",
-    .help = "reports each finished attempt to the trace",
-    .open = open_trace,
-    .close = close_trace,
+const wr_storage_ops wr_events_ops = {
+    .name = "events",
+    .help = "reports each finished attempt to the events",
+    .open = open_events,
+    .close = close_events,
     .submit = submit,
     .reap = reap,
     .get_size = wr_inner_get_size,
