@@ -55,7 +55,7 @@ cases_of_bad_arrays() {
 }
 
 # Side by side: most of the time goes by while MPI starts. Each argument is a function and what it
-# takes.
+# takes. A part whose end says nothing still says that it has failed.
 run_parts() {
     processes= status=0
     for part; do
@@ -63,7 +63,9 @@ run_parts() {
         processes="$processes $!"
     done
     for process in $processes; do
-        wait $process || status=1
+        part=$1
+        shift
+        wait $process || { status=1; echo "failed: $part"; }
     done
     [ $status = 0 ] || cat "$work"/*.log
     exit $status

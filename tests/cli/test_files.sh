@@ -457,6 +457,11 @@ busy() {
     mv d2 d1 && run clean -f . >../told && ! find . -type f | grep . || fail "clean leaves $(find .)"
 }
 
+# Answers to a command that is typed into a shell, which stays and has the terminal, too.
+typed() {
+    printf "$1" | SHELL=/bin/sh script -qec "'$weir' $2; exit \$?" /dev/null >../../told || fail "$2: $(cat ../../told)"
+}
+
 # 1500 files that are no arrays and as many that are: in a second or so, in a terminal with somebody to ask.
 many() {
     ranks=1
@@ -466,12 +471,12 @@ many() {
     [ "$(run ls | wc -l)" = 1501 ] || fail 'ls of many'
     run ls | head -n 1 >../none || fail 'a closed pipe'
     mkdir some && cp 1.npy 2.npy some && cd some
-    printf 'n\ny\n' | script -qec "'$weir' rm 1.npy 2.npy" /dev/null >../../told
+    typed 'n\ny\n' 'rm 1.npy 2.npy'
     grep -q 'remove 1.npy, 1 file of' ../../told && [ "$(ls)" = 1.npy ] || fail "rm asks: $(cat ../../told)"
     : >x.pointers-0123456789abcde
-    printf 'n\n' | script -qec "'$weir' clean . --older 0" /dev/null >../../told
+    typed 'n\n' 'clean . --older 0'
     grep -q 'remove this?' ../../told && ls x.pointers* >../none || fail "clean asks: $(cat ../../told)"
-    printf 'y\n' | script -qec "'$weir' clean . --older 0" /dev/null >../../told
+    typed 'y\n' 'clean . --older 0'
     ! ls | grep pointers || fail 'clean does not obey'
 }
 

@@ -25,11 +25,14 @@ bool cli_was_launched(void)
 {
     static const char *const signs[] = {"OMPI_COMM_WORLD_", "PMI",   "MPIEXEC_",
                                         "SLURM_STEP",       "PALS_", "FLUX_TASK_"};
-    for (char **at = environ; *at; at++)
+    static int found = -1; /* not known yet */
+    if (found >= 0)
+        return found;
+    found = 0;
+    for (char **at = environ; *at && !found; at++)
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-            if (!strncmp(*at, signs[i], strlen(signs[i])))
-                return true;
-    return false;
+            found |= !strncmp(*at, signs[i], strlen(signs[i]));
+    return found;
 }
 
 /* Whether the parent has a rank itself: then it is a shell or such, and not the launcher. */

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether something that starts several processes has started this one. */
+/* Whether something that starts several processes has started this one. To be asked first before
+ * MPI_Init, which may set the same variables. */
 bool cli_was_launched(void);
 
 /* The process's number among those that a launcher has started; 0 if none is its parent. */
