@@ -25,11 +25,12 @@ refuses() {
     cmp -s ../before ../after || fail "$*: left behind: $(diff ../before ../after)"
 }
 
-# mpirun's sessions, too: one that ends removes the folder that others begin in.
+# What tests keep beside the arrays is a part's own, too, and so are mpirun's sessions: one that ends
+# removes the folder that others begin in.
 prepare() {
-    mkdir "$work/$1" "$work/$1.sessions"
-    export OMPI_MCA_orte_tmpdir_base="$work/$1.sessions"
-    cd "$work/$1"
+    mkdir -p "$work/$1/here" "$work/$1/sessions"
+    export OMPI_MCA_orte_tmpdir_base="$work/$1/sessions"
+    cd "$work/$1/here"
     [ $ranks = 1 ] && start= || start="$launcher $ranks"
 }
 run() { $start "$weir" "$@"; }

@@ -6,13 +6,11 @@ set -eu
 far=$(mktemp -d -p /dev/shm) # another file system, mostly
 
 trap 'rm -rf "$work" "$far"' EXIT
-# Parts have all that is theirs in one folder.
-prepare() {
-    mkdir -p "$work/$1/here" "$work/$1.sessions" "$far/$1"
-    export OMPI_MCA_orte_tmpdir_base="$work/$1.sessions"
-    cd "$work/$1/here"
+# A folder on another file system, too.
+prepare_both() {
+    prepare $1
     there=$far/$1
-    [ $ranks = 1 ] && start= || start="$launcher $ranks"
+    mkdir "$there"
 }
 
 # One array of each kind, and what they must read as.
@@ -79,7 +77,7 @@ gone() {
 # Every kind by cp and mv, on one file system and to another, then rm.
 round() {
     ranks=1
-    prepare round-$1
+    prepare_both round-$1
     make_arrays
     sums . >../sums
     ranks=$1 start=${2:+$launcher $1}
@@ -98,7 +96,7 @@ round() {
 
 listing() {
     ranks=1
-    prepare listing
+    prepare_both listing
     make_arrays
     echo hello >hello.txt
     mkdir folder
@@ -149,7 +147,7 @@ END
 # Local arrays on other disks: where they go, and that descriptions stay true.
 disks() {
     ranks=1
-    prepare disks
+    prepare_both disks
     mkdir d0 d1 sub
     run create spread --shape 8,8 --grid 2,2 --disks d0:d1 --iota
     run get spread >../wanted
@@ -182,7 +180,7 @@ is_whole() { parts $1 | cmp - ../data; }
 # Parts of a striped file go with its description, and with no copy of that.
 striped() {
     ranks=1
-    prepare striped
+    prepare_both striped
     mkdir d0 d1 e0 e1 sub
     make_striped old
     run cp old s && is_whole s || fail 'cp of a striped file'
@@ -213,7 +211,7 @@ striped() {
 
 refusals() {
     ranks=1
-    prepare refusals-$1
+    prepare_both refusals-$1
     make_bad_arrays
     run create x.h5:/data --shape 4 2>../none || true
     ranks=$1 start=${2:+$launcher $1}
@@ -313,7 +311,7 @@ refusals() {
 # Nothing that is not the array's goes, whatever leads to it.
 others() {
     ranks=1
-    prepare others
+    prepare_both others
     mkdir outside && echo precious >outside/file && run create outside/a.npy --shape 4
     run create set --shape 4,4 --grid 2,2
     echo note >set/README
@@ -355,7 +353,7 @@ END
 # A signal that comes while data are copied: nothing of the new array, and the old one as it was.
 interrupted() {
     ranks=1
-    prepare interrupted
+    prepare_both interrupted
     cd "$there"
     strace -qq -o ../none true 2>../none || return 0
     run create a.npy --shape 5000000 --random 1 --dtype u1
@@ -406,7 +404,7 @@ interrupted() {
 # What killed jobs leave of every kind, among other things.
 cleaning() {
     ranks=1
-    prepare cleaning
+    prepare_both cleaning
     mkdir -p below/disk
     "$weir" create below/whole.npy --shape 200,200
     "$weir" get below/whole.npy -o below/text.csv --memory 32K --hints fault=delay:1000000 >../none 2>&1 &
@@ -440,7 +438,7 @@ cleaning() {
 # A job that has written only to other disks of late, or has these open.
 busy() {
     ranks=1
-    prepare busy
+    prepare_both busy
     mkdir d0 d1
     run create spread --shape 8,8 --grid 2,2 --disks d0:d1
     mv spread spread.partial-01234567
@@ -465,7 +463,7 @@ typed() {
 # 1500 files that are no arrays and as many that are: in a second or so, in a terminal with somebody to ask.
 many() {
     ranks=1
-    prepare many
+    prepare_both many
     run create a.npy --shape 4
     /usr/bin/python3 -c 'import os; [(os.link("a.npy", f"{i}.npy"), open(f"{i}.txt", "w")) for i in range(1500)]'
     [ "$(run ls | wc -l)" = 1501 ] || fail 'ls of many'

@@ -3,7 +3,7 @@
 # budget, and 32 MiB for exchange, or 4 where every rank goes alone. usage: test_memory.sh WEIR LAUNCHER...
 set -eu
 . "$(dirname "$0")/harness.sh"
-shared=$work/shared
+shared=$work/shared/here
 budget=8
 
 make_shared() {

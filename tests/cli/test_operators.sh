@@ -4,7 +4,7 @@
 # usage: test_operators.sh WEIR LAUNCHER...
 set -eu
 . "$(dirname "$0")/harness.sh"
-shared=$work/shared
+shared=$work/shared/here
 budget=1048576
 
 # Arrays of 24 MiB, and what NumPy makes of them.

@@ -8,13 +8,11 @@ make_traces() { /usr/bin/python3 "$here/traces.py" "$@"; }
 check() { /usr/bin/python3 "$here/check_report.py" "$1" || fail "figures of $1"; }
 job=00000000000000aa
 export COLUMNS=400 # a line is a sentence
-# `refuses` leaves files beside the folder it runs in.
-begin() { mkdir "$work/$1" && prepare "$1/here"; }
 
 # As it was when somebody last looked at it; sums as the traces have them.
 part_of_figures() {
     ranks=1
-    begin figures
+    prepare figures
     make_traces trace 2 $job 26
     run report trace --json >report.json
     cmp report.json "$here/report.json" || fail "not as in tests/cli/report.json"
@@ -36,7 +34,7 @@ part_of_figures() {
 # Traces of a job that did run.
 part_of_real() {
     ranks=2
-    begin real
+    prepare real
     run create a.npy --shape 500,400 --random 1
     WEIR_TRACE=trace run transpose a.npy t.npy
     run report trace --json >report.json
@@ -55,7 +53,7 @@ sys.exit([r["ranks"], r["complete"], r["program"], r["damaged_lines"], r["wanted
 # A newer job is taken, another if it is named.
 part_of_jobs() {
     ranks=1
-    begin jobs
+    prepare jobs
     make_traces trace 2 $job 26
     make_traces trace 3 00000000000000ab 26
     sed -i 's/^start 179/start 180/' trace/00000000000000ab.*
@@ -71,7 +69,7 @@ part_of_jobs() {
 # What can be read is told, and what could not.
 part_of_damage() {
     ranks=1
-    begin damage
+    prepare damage
     make_traces trace 6 $job 26
     rm trace/$job.5.weir
     head -c 700 trace/$job.4.weir >cut && mv cut trace/$job.4.weir
@@ -100,7 +98,7 @@ sys.exit([r[k] for k in ("ranks", "traces", "unreadable", "cut", "unfinished", "
 # On several ranks one of them does it, and all say so.
 part_of_ranks() {
     ranks=$1
-    begin ranks-$ranks
+    prepare ranks-$ranks
     make_traces trace 2 $job 26
     refuses 2 'none: .*No such file' report none
     run report trace -o page.html >out
@@ -110,7 +108,7 @@ part_of_ranks() {
 
 part_of_refusals() {
     ranks=1
-    begin refusals
+    prepare refusals
     make_traces trace 2 $job 26
     mkdir empty
     refuses 1 'trace/.*weir: .*Not a directory' report trace/$job.0.weir
@@ -162,7 +160,7 @@ browse() {
 # no element that a name of a file or a program could have added.
 part_of_pages() {
     ranks=1
-    begin pages
+    prepare pages
     make_traces trace 70 $job 26
     sed -i 's|^program .*|program <script>evil()</script>"\x27\&amp;\xff\x01|
             s|^plan 1 .*|plan 1 </pre><img src=x onerror=evil()>\\n-->]]>|

@@ -4,7 +4,7 @@
 # else behind. usage: test_signals.sh WEIR LAUNCHER...
 set -eu
 . "$(dirname "$0")/harness.sh"
-shared=$work/shared
+shared=$work/shared/here
 seed=${WEIR_TEST_SEED:-$$}
 
 make_shared() {
@@ -15,7 +15,7 @@ make_shared() {
     run transpose a.npy transpose.npy
     run laplace a.npy laplace.npy --iterations 2 >told
     run matmul a.npy a.npy matmul.npy
-    cp -r . ../before
+    cp -r . "$work/before"
 }
 
 command_of() {
@@ -29,7 +29,7 @@ command_of() {
 # Nothing, or all of it. Measured costs are no array.
 check_whole() {
     [ ! -e x.npy ] || cmp x.npy $shared/$1.npy || fail "$1: what is called x.npy is not whole"
-    diff -r -x '.weir-costs*' $shared ../before || fail "$1 has changed an input"
+    diff -r -x '.weir-costs*' $shared "$work/before" || fail "$1 has changed an input"
 }
 check_clean() {
     check_whole $1

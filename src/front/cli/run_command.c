@@ -345,15 +345,15 @@ static int run(int argc, char **argv)
 {
     options o = {0};
     int own = 1, arguments;
-    job *j = calloc(1, sizeof *j);
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     const char *problem = cli_options_parse(own, argv, table, &o, &arguments);
     if (!problem && (arguments || own + 1 >= argc))
         problem = "a command comes after --, as in weir run -- mpirun -n 4 ./program";
-    int status = problem ? cli_usage(argv[0], problem) : 0;
-    if (!status && !j)
-        status = refuse(argv[0], "no memory");
+    if (problem) /* if others failed first, a launcher might end the one that says why */
+        return cli_usage(argv[0], problem), cli_launched_rank() ? 0 : CLI_USAGE;
+    job *j = calloc(1, sizeof *j);
+    int status = j ? 0 : refuse(argv[0], "no memory");
     if (!status) {
         j->words = argv + own + 1;
         j->count = argc - own - 1;
