@@ -91,10 +91,26 @@ static bool is_named(const wr_folder *in, const wr_named_disks *named, const wr_
     return false;
 }
 
+/* Of a disk that is away there are only words to compare. */
+static bool is_said(const wr_named_disks *named, const char *disk)
+{
+    const size_t length = strlen(disk);
+    for (int i = 0; i < named->count; i++)
+        if (!strcmp(named->disk[i], disk))
+            return true;
+    for (const char *at = named->list; at && *at; at += *at == ':') {
+        if (strcspn(at, ":") == length && !strncmp(at, disk, length))
+            return true;
+        at += strcspn(at, ":");
+    }
+    return false;
+}
+
 /* An array's folder, and who asks for it. */
 typedef struct asked {
     const wr_folder *in;
     const wr_named_disks *named;
+    bool owner; /* of a set: of what is on other disks */
 } asked;
 
 static bool is_on_named(const asked *a, const weir_part *part)
@@ -144,11 +160,19 @@ bool wr_name_is_leaving(const char *name)
 /* What would be left without a name is refused. */
 static int check_part(void *user, const weir_part *part)
 {
+    const asked *a = user;
     char disk[WR_PATH];
-    if (part->owner == WEIR_PART_FOREIGN && part->kind != WEIR_PART_AWAY)
+    if (part->kind == WEIR_PART_AWAY && a->owner && !is_said(a->named, part->name))
+        return wr_fail(WEIR_EEXIST,
+                       "it has local arrays in %.100s, a disk that is away and that this call does "
+                       "not name: %s",
+                       part->name, strerror(weir_error_last()->errnum));
+    if (part->kind == WEIR_PART_AWAY)
+        return 0;
+    if (part->owner == WEIR_PART_FOREIGN)
         return wr_fail(WEIR_EEXIST, "it also holds %.100s, which is not the array's: left alone",
                        part->name);
-    if (part->owner != WEIR_PART_ELSEWHERE || is_on_named(user, part))
+    if (part->owner != WEIR_PART_ELSEWHERE || is_on_named(a, part))
         return 0;
     int code = wr_path_folder(part->path, disk, sizeof disk);
     return code ? code
@@ -163,10 +187,11 @@ static int check_folder(const wr_folder *in, const wr_named_disks *named)
     int code = wr_nest_read(in, &nest);
     if (!code && nest.kind == WR_NEST_GROUP)
         code = WEIR_EFORMAT;
+    const bool owner = !code && nest.kind == WR_NEST_SET && wr_set_is_owner(in, &nest.set);
     wr_nest_release(&nest);
     if (code == WEIR_EFORMAT || code == WEIR_ENOENT)
         return wr_fail(WEIR_EEXIST, "what has that name is no array, and is left alone");
-    return code ? code : wr_nest_tell(in, check_part, &(asked){in, named});
+    return code ? code : wr_nest_tell(in, check_part, &(asked){in, named, owner});
 }
 
 static int check_file(const wr_folder *in, const char *name)
@@ -270,7 +295,7 @@ void wr_array_erase(const wr_folder *in, const char *name, const wr_named_disks 
     const weir_error error = *weir_error_last(); /* often why it is removed */
     wr_folder folder;
     if (!wr_folder_open_inside(in, name, &folder))
-        wr_nest_tell(&folder, erase_part, &(asked){&folder, named});
+        wr_nest_tell(&folder, erase_part, &(asked){.in = &folder, .named = named});
     wr_folder_close(&folder);
     wr_folder_remove(in, name);
     wr_error_raise(&error);

@@ -118,6 +118,14 @@ static void named_disks(wr_world *w)
     CHECK(!make(w, "set", outside, 5));
     CHECK_FAILS(make(w, "set", NULL, 6), WEIR_EEXIST, "a disk that this call does not name");
     CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, "a disk that this call does not name");
+    shell("mv disk-b away"); /* nor of one that is not there */
+    CHECK_FAILS(make(w, "set", NULL, 6), WEIR_EEXIST, "a disk that");
+    CHECK_FAILS(make(w, "set", (const char *const[]){outside[0], outside[0]}, 6), WEIR_EEXIST,
+                "disk-b, a disk that is away and that this call does not name: No such file");
+    CHECK_FAILS(wr_array_delete(w, "set"), WEIR_EEXIST, "a disk that");
+    shell("mv away disk-b; cp -r set copy; mv disk-b away"); /* a copy has none there */
+    CHECK(!wr_array_delete(w, "copy"));
+    shell("mv away disk-b");
     check_value(w, "set", 5);
     CHECK(!make(w, "set", outside, 6)); /* of the older one nothing is left */
     shell("[ $(ls disk-a disk-b | grep -c npy) = 2 ]");
