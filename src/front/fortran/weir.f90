@@ -633,6 +633,11 @@ module weir
       import :: c_ptr
     end function
 
+    integer(c_int) function usleep(microseconds) bind(C)
+      import :: c_int
+      integer(c_int), value :: microseconds
+    end function
+
     integer(c_size_t) function strlen(text) bind(C)
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
@@ -716,8 +721,12 @@ contains
     flush (error_unit)
     call MPI_Initialized(begun, ierr)
     call MPI_Finalized(over, ierr)
-    ! other ranks may wait for this one, so it does not end alone
-    if (begun .and. .not. over) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+    ! other ranks may wait for this one, so it does not end alone; launchers may drop what they have
+    ! not passed on
+    if (begun .and. .not. over) then
+      ierr = usleep(500000_c_int)
+      call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+    end if
     stop 1, quiet=.true.
   end subroutine
 end module
