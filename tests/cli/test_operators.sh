@@ -115,7 +115,7 @@ large() {
     rm claims
     cases_of_laplace
     ! ls | grep partial || fail "left behind"
-    cd ..
+    cd "$work"
     rm -r large-$ranks-$access
 }
 
