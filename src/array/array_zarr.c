@@ -358,7 +358,7 @@ int wr_zarr_load(const wr_folder *in, wr_zarr *out)
     return code == WEIR_ENOENT ? wr_fail(WEIR_EFORMAT, "no metadata") : code;
 }
 
-bool wr_zarr_is_metadata(const char *name)
+static bool is_metadata(const char *name)
 {
     for (int i = 0; i < 4; i++)
         if (!strcmp(name, names[i / 2][i % 2]))
@@ -382,7 +382,7 @@ static bool is_numbers(const char *name, int count, char separator)
 bool wr_zarr_is_own(const wr_zarr *z, const char *name, int depth)
 {
     const int dimensions = z->what.dimensions;
-    if (!depth && wr_zarr_is_metadata(name))
+    if (!depth && is_metadata(name))
         return true;
     if (!depth && z->prefixed && *name == 'c') {
         if (z->separator == '/' || !dimensions)
@@ -408,7 +408,7 @@ static int erase_one(void *user, const wr_folder *in, const char *name)
     wr_folder below;
     wr_folder_entry found;
     if (wr_folder_look(in, name, false, &found) || !wr_zarr_is_own(v.zarr, name, v.depth) ||
-        (!v.depth && wr_zarr_is_metadata(name)))
+        (!v.depth && is_metadata(name)))
         return 0;
     v.depth++;
     if (found.kind == WR_ENTRY_FOLDER) {

@@ -45,9 +45,6 @@ int wr_zarr_load(const wr_folder *in, wr_zarr *out);
 /* Whether an entry has a name of the array's own: `depth` folders down from the array's. */
 bool wr_zarr_is_own(const wr_zarr *zarr, const char *name, int depth);
 
-/* Whether that is the name of metadata. */
-bool wr_zarr_is_metadata(const char *name);
-
 /* Removes the files of tiles that have such names. */
 void wr_zarr_erase_tiles(const wr_folder *in, const wr_zarr *zarr);
 

@@ -323,43 +323,79 @@ int wr_hdf5_count(const char *path)
     return code ? code : count;
 }
 
+/* A dataset, told of when HDF5 is free again: who is told may open it. */
+typedef struct listed {
+    struct listed *next;
+    int type, swapped, dimensions;
+    int64_t shape[WR_DIMENSIONS];
+    char *problem; /* behind the name; NULL: none */
+    char name[];
+} listed;
+
 typedef struct lister {
-    wr_hdf5_listed *each;
-    void *user;
+    listed *first, **last;
 } lister;
 
-static int list_one(void *user, const char *name, const wr_hdf5_facts *f, const char *text)
+static int note_one(void *user, const char *name, const wr_hdf5_facts *f, const char *text)
 {
-    const lister *l = user;
+    lister *l = user;
+    const size_t own = strlen(name) + 1, more = f ? 0 : strlen(text) + 1;
+    listed *one = wr_alloc((int64_t)(sizeof *one + own + more));
+    if (!one)
+        return WEIR_ENOMEM;
+    *one = (listed){0};
+    memcpy(one->name, name, own);
+    if (!f) {
+        one->problem = memcpy(one->name + own, text, more);
+    } else {
+        one->type = f->type;
+        one->swapped = f->swapped;
+        one->dimensions = f->dimensions;
+        memcpy(one->shape, f->shape,
+               (size_t)wr_min(f->dimensions, WR_DIMENSIONS) * sizeof *f->shape);
+    }
+    *l->last = one;
+    l->last = &one->next;
+    return 0;
+}
+
+static int tell_one(const listed *one, wr_hdf5_listed *each, void *user)
+{
     wr_description d = {.format = WEIR_HDF5};
-    int code = f ? 0 : wr_fail(WEIR_EUNSUPPORTED, "%s", text);
-    if (f && f->dimensions > WR_DIMENSIONS)
-        code = wr_fail(WEIR_EUNSUPPORTED, "%d dimensions, at most %d are possible", f->dimensions,
+    int code = one->problem ? wr_fail(WEIR_EUNSUPPORTED, "%s", one->problem) : 0;
+    if (!code && one->dimensions > WR_DIMENSIONS)
+        code = wr_fail(WEIR_EUNSUPPORTED, "%d dimensions, at most %d are possible", one->dimensions,
                        WR_DIMENSIONS);
-    if (!code && f) {
-        d.type = f->type;
-        d.swapped = f->swapped;
-        d.dimensions = f->dimensions;
-        memcpy(d.shape, f->shape, (size_t)f->dimensions * sizeof *d.shape);
+    if (!code) {
+        d.type = one->type;
+        d.swapped = one->swapped;
+        d.dimensions = one->dimensions;
+        memcpy(d.shape, one->shape, (size_t)one->dimensions * sizeof *d.shape);
         code = wr_description_settle(&d);
     }
-    return l->each(l->user, name, code ? NULL : &d);
+    return each(user, one->name, code ? NULL : &d);
 }
 
 int wr_hdf5_list(const char *path, wr_hdf5_listed *each, void *user)
 {
     char text[WR_HDF5_TEXT] = "";
-    lister l = {each, user};
+    lister l = {.last = &l.first};
     int64_t size;
     int code = measure(path, &size);
     const wr_hdf5_module *module = code ? NULL : enter();
     if (!module)
         return code ? code : WEIR_EUNSUPPORTED;
-    code = module->list(path, list_one, &l, text);
+    code = module->list(path, note_one, &l, text);
     pthread_mutex_unlock(&one_at_a_time);
     if (code && *text) {
         wr_fail(code, "%s", text);
         wr_error_note_file(path, -1);
+    }
+    for (listed *one = l.first, *next; one; one = next) {
+        next = one->next;
+        if (!code)
+            code = tell_one(one, each, user);
+        wr_free(one);
     }
     return code;
 }

@@ -279,11 +279,7 @@ int weir_array_compare(weir_array *a, const weir_selection *of_a, weir_array *b,
                    .as = common_type(type, b->info.type),
                    .found = {.first = -1}};
     c.bytes = type == b->info.type && !((type >= WEIR_F2) && comparison->nans_differ);
-    int code = check(comparison);
-    if (!code)
-        code = wr_survey_build(&p, 0);
-    if (!code && p.work.estimate)
-        wr_survey_estimate(&p, 1, p.work.estimate);
+    int code = wr_survey_build(&p, 0, 1, check(comparison));
     if (code || p.work.estimate)
         return code;
     const wr_survey_visit visit = {.visit = compare_part,

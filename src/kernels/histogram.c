@@ -212,10 +212,8 @@ int weir_array_histogram(weir_array *array, const weir_selection *of, weir_histo
     const bool second = out->lo == 0 && out->hi == 0;
     int code = check(array, out);
     const int64_t places = code ? 0 : out->bins + 3;
-    if (!code)
-        code = wr_survey_build(&p, places * (int64_t)(sizeof *c.edge + LANES * sizeof **c.count));
-    if (!code && p.work.estimate)
-        wr_survey_estimate(&p, 1 + second, p.work.estimate);
+    const int64_t own = places * (int64_t)(sizeof *c.edge + LANES * sizeof **c.count);
+    code = wr_survey_build(&p, own, 1 + second, code);
     if (code || p.work.estimate)
         return code;
     c.edge = wr_alloc_array(places * (1 + LANES), sizeof *c.edge);

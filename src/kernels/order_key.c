@@ -76,7 +76,8 @@ double wr_order_number(int type, uint64_t key)
     if (!wr_is_float(type))
         return is_signed(type) ? (double)(int64_t)(key - sign) : (double)key;
     const uint64_t bits = key & sign ? key ^ sign : ~key;
-    return *(const double *)wr_operands_load(type, (const char *)&bits, WEIR_F8, &number, 1);
+    const int64_t skip = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? (int64_t)sizeof bits - bytes : 0;
+    return *(const double *)wr_operands_load(type, (const char *)&bits + skip, WEIR_F8, &number, 1);
 }
 
 double wr_order_distance(int type, uint64_t low, uint64_t high)

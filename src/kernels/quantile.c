@@ -375,15 +375,6 @@ static int foretell(const needs *n, int most)
     return n->room && most > 2 ? 2 : most;
 }
 
-static void estimate(const wr_survey *p, const needs *n, int most)
-{
-    const int passes = foretell(n, most);
-    wr_survey_estimate(p, passes, p->work.estimate);
-    if (most > 1)
-        wr_estimate_say(p->work.estimate, "; %d passes, 1 to %d by what elements are", passes,
-                        most);
-}
-
 static void deal_memory(search *s, const needs *n, int64_t *memory)
 {
     s->bins = n->bins;
@@ -402,11 +393,12 @@ int weir_array_quantiles(weir_array *array, const weir_selection *of, weir_quant
     const needs n = find_needs(p.work.memory);
     const int bits = 8 * (int)array->body.element;
     int code = check(array, quantiles);
-    if (!code)
-        code = wr_survey_build(&p, (int64_t)sizeof(search) + n.words * (int64_t)sizeof(int64_t));
-    const int most = code ? 0 : most_passes(bits, n.bins, quantiles->quantiles);
-    if (!code && p.work.estimate)
-        estimate(&p, &n, most);
+    const int most = code ? 0 : most_passes(bits, n.bins, quantiles->quantiles),
+              passes = foretell(&n, most);
+    const int64_t own = (int64_t)sizeof(search) + n.words * (int64_t)sizeof(int64_t);
+    code = wr_survey_build(&p, own, passes, code);
+    if (!code && p.work.estimate && most > 1)
+        wr_estimate_say(p.work.estimate, "; %d passes, 1 to %d by what elements are", passes, most);
     if (code || p.work.estimate)
         return code;
     search *s = wr_alloc(sizeof *s);
@@ -416,7 +408,7 @@ int weir_array_quantiles(weir_array *array, const weir_selection *of, weir_quant
         memset(s, 0, sizeof *s);
         s->array = array;
         s->bits = bits;
-        s->foretold = foretell(&n, most);
+        s->foretold = passes;
         deal_memory(s, &n, memory);
         code = run(s, &p, quantiles);
     }

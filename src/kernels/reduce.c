@@ -98,11 +98,7 @@ int weir_array_reduce_section(weir_array *array, const weir_selection *of, weir_
 {
     reduction r = {.array = array};
     wr_survey p = {.work = wr_work_of(work), .arrays = 1, .array = {array}, .of = {of}};
-    int code = check(array);
-    if (!code)
-        code = wr_survey_build(&p, 0);
-    if (!code && p.work.estimate)
-        wr_survey_estimate(&p, 1, p.work.estimate);
+    int code = wr_survey_build(&p, 0, 1, check(array));
     if (code || p.work.estimate)
         return code;
     const wr_survey_visit visit = {.visit = add_part, .user = &r, .all = p.all};

@@ -94,7 +94,7 @@ static int64_t room_of(const wr_survey *p, int i)
     return wr_round_up(p->elements * p->array[i]->body.element, ALIGN);
 }
 
-int wr_survey_build(wr_survey *p, int64_t besides)
+static int build(wr_survey *p, int64_t besides)
 {
     int64_t element = 0;
     int code = wr_work_check(&p->work);
@@ -123,7 +123,7 @@ int wr_survey_build(wr_survey *p, int64_t besides)
     return 0;
 }
 
-void wr_survey_estimate(const wr_survey *p, int passes, weir_estimate *out)
+static void estimate(const wr_survey *p, int passes, weir_estimate *out)
 {
     *out = (weir_estimate){.memory = p->memory, .calls = passes * p->steps * p->arrays};
     for (int i = 0; i < p->arrays; i++)
@@ -134,6 +134,17 @@ void wr_survey_estimate(const wr_survey *p, int passes, weir_estimate *out)
     if (!p->dimensions)
         wr_estimate_say(out, "1");
     wr_estimate_say_steps(out, passes * p->steps);
+}
+
+int wr_survey_build(wr_survey *p, int64_t besides, int passes, int code)
+{
+    if (!code)
+        code = build(p, besides);
+    if (!p->work.estimate)
+        return wr_array_agree(p->array[0], code);
+    if (!code)
+        estimate(p, passes, p->work.estimate);
+    return code;
 }
 
 /* --- reading them --- */

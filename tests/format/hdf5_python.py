@@ -175,6 +175,9 @@ def check_random(tool, rng, folder):
     assert tool.look(path, "scalar").read(path)[()] == scalar
     check_same(tool, path, "empty", np.zeros((3, 0, 4), "i4"))
     check_same(tool, path, "empty_chunks", np.zeros((0, 4), "i4"))
+    told = {words[0]: words[1:] for words in tool.ask("list", path)}
+    assert set(told) == {"a", "b/c", "b/d/e", "scalar", "empty", "empty_chunks"}, told
+    assert told["scalar"] == ["f8", "1"] and told["empty"] == ["i4", "1"], told
     path.unlink()
 
 

@@ -4,6 +4,7 @@
  *     make FILE NAME TYPE SWAPPED SHAPE TILE CODECS FILL    codecs: zlib:6 shuffle:4 fletcher32
  *     pack FILE NAME NUMBER=FILE...                         the bytes of tiles
  *     begins FILE
+ *     list FILE                                             looks at each while it is told of it
  * Without the module it says so and ends with 77. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,26 @@ static void begins(char **word)
     fclose(file);
 }
 
+static int look_at_told(void *user, const char *name, const wr_description *d)
+{
+    wr_hdf5 h;
+    if (!d) {
+        printf("%s %s\n", name, weir_error_last()->text);
+    } else if (!wr_hdf5_look(user, name, &h, NULL)) {
+        printf("%s %s %d\n", name, weir_type_name(d->type),
+               d->dimensions == h.what.dimensions && d->bytes == h.what.bytes);
+        wr_hdf5_release(&h);
+    }
+    return 0;
+}
+
+static void list(char **word)
+{
+    const int code = wr_hdf5_list(word[1], look_at_told, word[1]);
+    if (code)
+        say_failure(code);
+}
+
 static void obey(char **word, int words)
 {
     if (words == 3 && !strcmp(word[0], "look"))
@@ -168,6 +189,8 @@ static void obey(char **word, int words)
         pack(word);
     else if (words == 2 && !strcmp(word[0], "begins"))
         begins(word);
+    else if (words == 2 && !strcmp(word[0], "list"))
+        list(word);
     else
         printf("error 0 no such command\n");
     printf("\n");

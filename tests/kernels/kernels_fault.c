@@ -16,7 +16,7 @@
 
 enum { RANKS = 3, SIDE = 40, ARRAYS = 3, MEMORY = 24 << 10, SEVERAL = 5 };
 
-enum deed { PANELS, GAXPY, TRANSPOSE, SHARED, DEALT, DEEDS };
+enum deed { PANELS, GAXPY, TRANSPOSE, SHARED, DEALT, SURVEY, DEEDS };
 
 typedef struct scene {
     enum deed deed;
@@ -92,11 +92,39 @@ static void enter(const scene *s, wr_world *w, weir_array **x)
     }
 }
 
+/* Of sections by lists, which take memory of their own; which survey, by the victim. */
+static int survey(const scene *s, weir_array **x, const weir_work *work)
+{
+    static const int64_t rows[] = {1, 1, 5, 7};
+    static const double p[] = {1};
+    const weir_selection of = {.index = (const int64_t *const[]){rows, NULL},
+                               .count = (const int64_t[]){4, 0}};
+    int64_t counts[4];
+    double largest = -1;
+    weir_comparison c = {0};
+    weir_histogram h = {.bins = 4, .counts = counts};
+    weir_quantiles q = {.quantiles = 1, .p = p, .value = &largest};
+    int code;
+    if (s->victim == 0) {
+        code = weir_array_compare(x[0], &of, x[1], &of, &c, work);
+        CHECK(code || (c.count == 4 * SIDE && c.differences > 0));
+    } else if (s->victim == 1) {
+        code = weir_array_histogram(x[0], &of, &h, work);
+        CHECK(code || counts[0] + counts[1] + counts[2] + counts[3] == 4 * SIDE);
+    } else {
+        code = weir_array_quantiles(x[0], &of, &q, work);
+        CHECK(code || largest == 10);
+    }
+    return code;
+}
+
 static int act(const scene *s, weir_array **x)
 {
     const weir_work work = {.memory = s->deed >= TRANSPOSE ? 2 * MEMORY : MEMORY,
                             .direct = s->direct};
     const int along[] = {s->deed == SHARED, 0};
+    if (s->deed == SURVEY)
+        return survey(s, x, &work);
     if (s->deed >= SHARED)
         return weir_array_reduce_along(x[0], x[2], &(weir_reduction){.along = along}, &work);
     if (s->deed == TRANSPOSE)
@@ -136,7 +164,8 @@ static void rank_body(wr_transport *t, void *user)
     if (s->codes[rank])
         CHECK(!act(s, x));
     CHECK(!wr_agree(t, 0, 0));
-    check_result(s, x[2]);
+    if (s->deed != SURVEY)
+        check_result(s, x[2]);
     for (int i = 0; i < 2; i++)
         CHECK(!weir_array_close(x[i]));
     CHECK(!weir_array_discard(x[2]));
