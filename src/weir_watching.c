@@ -21,7 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     pid_t process; /* that all this is about; another one is a child that has to begin anew */
     wr_profile *profile;
-    int rank, size; /* in MPI_COMM_WORLD */
+    int rank, size; /* in MPI_COMM_WORLD, */
+    bool met;       /* if MPI has told */
     bool stats;
     bool child;    /* of a process that this was about before */
     bool everyone; /* all ranks have opened something together, with statistics */
@@ -74,13 +75,15 @@ static void introduce(const wr_tunables *tunables, bool stats)
         own.process = getpid();
         own.child = child;
         own.size = 1;
-        if (wr_mpi_alive()) {
-            PMPI_Comm_rank(MPI_COMM_WORLD, &own.rank);
-            PMPI_Comm_size(MPI_COMM_WORLD, &own.size);
-        }
+    }
+    const bool met = !own.met && wr_mpi_alive(); /* it may run since the last time only */
+    if (met) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &own.rank);
+        PMPI_Comm_size(MPI_COMM_WORLD, &own.size);
+        own.met = true;
     }
     own.stats = own.stats || stats;
-    if (!*tunables->trace || own.profile)
+    if (own.profile ? !met : !*tunables->trace)
         return;
     const bool launched = own.size > 1 && !own.child;
     const wr_identity who = {.job = hash_of(launched ? (long)getppid() : (long)getpid()),
@@ -89,7 +92,10 @@ static void introduce(const wr_tunables *tunables, bool stats)
                              .folder = tunables->trace,
                              .version = weir_version(),
                              .log = {.level = (int)tunables->log.which}};
-    own.profile = wr_profile_new(&who);
+    if (own.profile)
+        wr_profile_rename(own.profile, &who);
+    else
+        own.profile = wr_profile_new(&who);
 }
 
 static void attach(wr_process *process)
@@ -140,9 +146,9 @@ void wr_watching_begin(MPI_Comm comm, wr_world *world)
     pthread_mutex_unlock(&lock);
     if (!*tunables->trace)
         return;
-    uint64_t job = hash_of((long)getpid());
-    if (everyone && !wr_broadcast(t, WR_TAG_WORLD, &job, sizeof job) && own.profile)
-        wr_profile_rename(own.profile, job, t->node);
+    wr_identity who = {hash_of((long)getpid()), own.rank, own.size, t->node, .folder = NULL};
+    if (everyone && !wr_broadcast(t, WR_TAG_WORLD, &who.job, sizeof who.job) && own.profile)
+        wr_profile_rename(own.profile, &who);
     if (relation == MPI_SIMILAR || relation == MPI_UNEQUAL)
         world->places = find_places(comm, t->size);
 }

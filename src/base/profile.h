@@ -49,8 +49,9 @@ typedef struct wr_identity {
 /* About 160 KiB, and 256 KiB of address space for each of its files. NULL: there is no memory. */
 wr_profile *wr_profile_new(const wr_identity *who);
 
-/* The job has another name than it seemed to have: what was written under that goes. */
-void wr_profile_rename(wr_profile *p, uint64_t job, int node);
+/* It is another job, or rank of it, than it seemed: what was written under that name goes. Folder,
+ * version and log stay. */
+void wr_profile_rename(wr_profile *p, const wr_identity *who);
 
 void wr_profile_free(wr_profile *p);
 

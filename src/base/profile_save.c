@@ -247,18 +247,20 @@ void wr_profile_save_closed(wr_profile *p)
         wr_profile_save(p, false);
 }
 
-void wr_profile_rename(wr_profile *p, uint64_t job, int node)
+void wr_profile_rename(wr_profile *p, const wr_identity *who)
 {
     char name[NAME];
     const int64_t now = wr_clock_ns();
     pthread_mutex_lock(&p->lock);
-    p->node = node;
-    if (p->job != job && p->written && getpid() == p->process) {
+    if ((p->job != who->job || p->rank != who->rank) && p->written && getpid() == p->process) {
         name_file(p, "weir", name);
         unlink(name);
         p->written = false;
         p->next_closed = now;
     }
-    p->job = job;
+    p->job = who->job;
+    p->rank = who->rank;
+    p->size = who->size;
+    p->node = who->node;
     pthread_mutex_unlock(&p->lock);
 }

@@ -325,10 +325,10 @@ static void test_file(void)
     CHECK(strstr(text, "\nbins 220 16384000000\n") != NULL);
     read_text("part", text);
     CHECK(!*text);
-    wr_profile_rename(p, 2, 5);
+    wr_profile_rename(p, &(wr_identity){.job = 2, .rank = 3, .size = 8, .node = 5});
     read_text("weir", text);
     CHECK(!*text);
-    p->job = 1;
+    CHECK(p->rank == 3 && p->size == 8 && p->node == 5);
     wr_profile_free(p);
 }
 

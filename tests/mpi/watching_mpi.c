@@ -1,7 +1,7 @@
 /* Traces and statistics where processes differ: a rank that was asked for numbers alone waits for
  * nobody, and what ranks fork leaves traces of its own; who finalizes at exit comes to where the
  * others wait.
- * usage: watching_mpi [late] */
+ * usage: watching_mpi [late|early] */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +62,25 @@ static void finalize(void)
     MPI_Finalize();
 }
 
+/* A file alone before MPI runs: each rank is itself nevertheless. */
+static void begin_early(int argc, char **argv)
+{
+    int rank, size;
+    char own[40];
+    snprintf(folder, sizeof folder, "weir_watching_%d", (int)getppid());
+    snprintf(own, sizeof own, "own%d", (int)getpid());
+    mkdir(folder, 0777);
+    setenv("WEIR_TRACE", folder, 1);
+    use_file(MPI_COMM_NULL, own);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    use_file(MPI_COMM_WORLD, "all");
+    MPI_Finalize();
+    if (rank == 0)
+        CHECK_EQUAL(count_and_remove(), size * INT64_C(1));
+}
+
 /* What was told to run at exit first runs last. */
 static void end_late(int rank, int size)
 {
@@ -78,10 +97,14 @@ static void end_late(int rank, int size)
 int main(int argc, char **argv)
 {
     int rank, size;
+    check_within(60);
+    if (argc > 1 && !strcmp(argv[1], "early")) {
+        begin_early(argc, argv);
+        _exit(0); /* at exit each writes its trace once more */
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    check_within(60);
     snprintf(folder, sizeof folder, "weir_watching_%d", (int)getpid());
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
     CHECK(rank || !mkdir(folder, 0777));
