@@ -53,6 +53,13 @@ int wr_nest_read(const wr_folder *in, wr_nest *out)
     return code;
 }
 
+/* Which files it has is known of some whose elements cannot be read. */
+static int read_named(const wr_folder *in, wr_nest *out)
+{
+    const int code = wr_nest_read(in, out);
+    return code == WEIR_EUNSUPPORTED && out->zarr.named ? 0 : code;
+}
+
 void wr_nest_release(wr_nest *nest)
 {
     wr_set_release(&nest->set);
@@ -370,7 +377,7 @@ static int tell_inside(const teller *t, const wr_folder *in)
 {
     teller own = *t;
     wr_nest nest;
-    int code = wr_nest_read(in, &nest);
+    int code = read_named(in, &nest);
     own.nest = &nest;
     own.depth = 0;
     own.inside = NULL;
@@ -400,13 +407,17 @@ static int tell_nest(const teller *t, const wr_folder *in, const char *name)
 {
     wr_folder below;
     wr_nest nest;
+    char path[WR_PATH];
     int code = wr_folder_open_inside(in, name, &below);
     if (!code) {
-        code = wr_nest_read(&below, &nest);
+        code = read_named(&below, &nest);
         wr_nest_release(&nest);
     }
-    if (!code)
-        code = tell(t, in, name, WEIR_PART_FOLDER, WEIR_PART_OWN);
+    if (code) {
+        wr_folder_close(&below);
+        return wr_path_join(in->path, name, path, sizeof path) ? code : wr_blame(code, path);
+    }
+    code = tell(t, in, name, WEIR_PART_FOLDER, WEIR_PART_OWN);
     if (!code)
         code = tell_inside(t, &below);
     wr_folder_close(&below);
@@ -468,7 +479,7 @@ int weir_array_parts(const char *path, weir_part_told *each, void *user)
         wr_nest nest = {0};
         code = wr_folder_open_inside(&f.site.folder, f.site.name, &below);
         if (!code)
-            code = wr_nest_read(&below, &nest);
+            code = read_named(&below, &nest);
         wr_nest_release(&nest);
         wr_folder_close(&below);
         code = wr_blame(code, path);

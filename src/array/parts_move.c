@@ -292,8 +292,6 @@ static int copy_tree(transfer *t, const wr_folder *old)
     code = wr_folder_open_inside(&t->to.folder, t->to.made, &made);
     if (!code)
         code = wr_tree_copy(old, &made, &t->copying);
-    if (!code)
-        wr_folder_mimic(old, &made);
     wr_folder_close(&made);
     if (code)
         wr_tree_remove(&t->to.folder, t->to.made);
@@ -378,27 +376,40 @@ static int copy_part(void *user, const char *old, const char *part)
     return code;
 }
 
-/* Disks as the tunable has them. */
-static int list_disks(const weir_parts_options *o, char out[WR_TUNABLE_TEXT])
+/* Disks as the tunable has them, from where the process is. */
+static int list_disks(const transfer *t, char out[WR_TUNABLE_TEXT])
 {
+    const weir_parts_options *o = t->options;
+    char disk[WR_PATH];
     size_t used = 0;
     *out = 0;
     for (int i = 0; i < o->disks; i++) {
-        if (used + strlen(o->disk[i]) + 2 >= WR_TUNABLE_TEXT || strchr(o->disk[i], ':'))
+        int code = join(&t->to.folder, o->disk[i], disk);
+        if (code)
+            return code;
+        if (used + strlen(disk) + 2 >= WR_TUNABLE_TEXT || strchr(disk, ':'))
             return wr_fail(WEIR_EINVAL, "disks: names that are too long, or have a colon");
-        used +=
-            (size_t)snprintf(out + used, WR_TUNABLE_TEXT - used, "%s%s", i ? ":" : "", o->disk[i]);
+        used += (size_t)snprintf(out + used, WR_TUNABLE_TEXT - used, "%s%s", i ? ":" : "", disk);
     }
     return 0;
+}
+
+/* Removes the description, and the parts if they are its own. */
+static int remove_striped(const wr_folder *in, const char *name)
+{
+    char path[WR_PATH];
+    int code = join(in, name, path);
+    return code ? code : wr_stripes_remove(path);
 }
 
 /* Under its invented name, with parts of its own. */
 static int copy_striped(transfer *t)
 {
+    const wr_copied what = {&t->from.site.folder, &t->to.folder, t->from.site.name, t->to.made};
     char from[WR_PATH], to[WR_PATH], made[WR_PATH], disks[WR_TUNABLE_TEXT];
     struct stat s;
     wr_stripes old = {0};
-    int code = list_disks(t->options, disks);
+    int code = list_disks(t, disks);
     if (!code)
         code = join(&t->from.site.folder, t->from.site.name, from);
     if (!code)
@@ -412,15 +423,15 @@ static int copy_striped(transfer *t)
     if (!code)
         code = wr_stripes_copy(&old, to, made, *disks ? disks : NULL, copy_part, &t->copying);
     wr_stripes_release(&old);
+    if (code)
+        return code;
+    code = wr_file_mimic(&what, t->copying.durable);
+    if (code) {
+        const weir_error error = *weir_error_last();
+        remove_striped(&t->to.folder, t->to.made);
+        wr_error_raise(&error);
+    }
     return code;
-}
-
-/* Removes the description, and the parts if they are its own. */
-static int remove_striped(const wr_folder *in, const char *name)
-{
-    char path[WR_PATH];
-    int code = join(in, name, path);
-    return code ? code : wr_stripes_remove(path);
 }
 
 static bool owns_parts(const wr_site *s)
@@ -528,45 +539,82 @@ int weir_parts_copy(const char *from, const char *to, const weir_parts_options *
 /* --- moving --- */
 
 /* Of what was removed nothing may be left. */
-static int check_gone(const wr_site *s)
+static int check_gone(const wr_folder *in, const char *name)
 {
     wr_folder_entry left;
-    int code = wr_folder_look(&s->folder, s->name, false, &left);
+    int code = wr_folder_look(in, name, false, &left);
     if (!code && left.kind != WR_ENTRY_NONE)
-        code = wr_folder_remove(&s->folder, s->name); /* tells why it cannot be */
+        code = wr_folder_remove(in, name); /* tells why it cannot be */
     return code;
 }
 
-/* At once, if that can be: WEIR_EUNSUPPORTED if not. What is replaced is removed under the name
- * that the moved one had. */
+static bool is_same(const wr_folder_entry *a, const wr_folder_entry *b)
+{
+    return a->kind != WR_ENTRY_NONE && a->device == b->device && a->number == b->number;
+}
+
+/* What is to be moved, and what has the new name already, if that may be replaced: not the array
+ * itself, nor what a link leads to that is moved. */
+static int look_at_both(const transfer *t, wr_folder_entry *own, wr_folder_entry *found)
+{
+    const wr_site *from = &t->from.site, *to = &t->to;
+    wr_folder_entry behind = {0};
+    int code = wr_folder_look(&to->folder, to->name, false, found);
+    if (!code)
+        code = wr_folder_look(&from->folder, from->name, false, own);
+    if (code || found->kind == WR_ENTRY_NONE)
+        return code;
+    if (!t->options->overwrite)
+        return wr_blame(wr_fail(WEIR_EEXIST, WR_SITE_TAKEN), to->name);
+    if (own->kind == WR_ENTRY_LINK)
+        wr_folder_look(&from->folder, from->name, true, &behind);
+    if (is_same(own, found) || is_same(&behind, found))
+        return wr_fail(WEIR_EINVAL, "both names are the same array's");
+    return wr_array_check_owned(&to->folder, to->name, &t->named, found);
+}
+
+/* Two arrays, of which one is a folder, change their names; what is replaced goes from its own
+ * folder, where its description leads to its members. 0, an errno or a negative code. */
+static int exchange(transfer *t)
+{
+    const wr_folder *in = &t->from.site.folder, *out = &t->to.folder;
+    const char *old = t->from.site.name, *new = t->to.name;
+    wr_folder_entry found;
+    const char *away = t->to.made;
+    int code = wr_site_invent(&t->to);
+    if (code)
+        return code;
+    if (renameat2(in->fd, old, out->fd, new, RENAME_EXCHANGE))
+        return errno;
+    const int error = rename_new(in, old, out, away);
+    if (!error) /* somebody may have put another there since */
+        code = wr_array_check_owned(out, away, &t->named, &found);
+    if (code)
+        rename_new(out, away, in, old);
+    if (code || error) {
+        renameat2(in->fd, old, out->fd, new, RENAME_EXCHANGE);
+        return code ? code : error;
+    }
+    wr_array_erase(out, away, &t->named);
+    return check_gone(out, away);
+}
+
+/* At once, if that can be: WEIR_EUNSUPPORTED if not. */
 static int rename_only(transfer *t)
 {
     const wr_folder *in = &t->from.site.folder, *out = &t->to.folder;
     const char *old = t->from.site.name, *new = t->to.name;
-    wr_folder_entry found = {0}, own;
-    int code = wr_folder_look(out, new, false, &found);
-    const bool there = !code && found.kind != WR_ENTRY_NONE;
-    if (!code && there && !t->options->overwrite)
-        return wr_blame(wr_fail(WEIR_EEXIST, WR_SITE_TAKEN), t->to.name);
-    if (!code && there)
-        code = wr_array_check_owned(out, new, &t->named, &found);
-    if (!code)
-        code = wr_folder_look(in, old, false, &own);
-    if (code)
-        return code;
-    if (there && own.device == found.device && own.number == found.number)
-        return wr_fail(WEIR_EINVAL, "both names are the same array's");
-    const bool files = own.kind != WR_ENTRY_FOLDER && found.kind != WR_ENTRY_FOLDER;
-    int error = 0;
-    if (!there)
-        error = rename_new(in, old, out, new);
-    else if (renameat2(in->fd, old, out->fd, new, files ? 0 : RENAME_EXCHANGE))
-        error = errno;
+    wr_folder_entry found = {0}, own = {0};
+    int error = look_at_both(t, &own, &found);
     if (error)
-        return fail_rename(error, old);
-    if (there && !files)
-        wr_array_erase(in, old, &t->named);
-    return there && !files ? check_gone(&t->from.site) : 0;
+        return error;
+    if (found.kind == WR_ENTRY_NONE)
+        error = rename_new(in, old, out, new);
+    else if (own.kind == WR_ENTRY_FOLDER || found.kind == WR_ENTRY_FOLDER)
+        error = exchange(t);
+    else if (renameat2(in->fd, old, out->fd, new, 0))
+        error = errno;
+    return error > 0 ? fail_rename(error, old) : error;
 }
 
 /* Whether the description of a set would lead elsewhere from another folder. */
@@ -596,7 +644,7 @@ static int remove_old(transfer *t, const wr_set *spread)
         return remove_striped(&s->folder, s->name);
     else
         wr_tree_remove(&s->folder, s->name);
-    return check_gone(s);
+    return check_gone(&s->folder, s->name);
 }
 
 /* A link whose array is elsewhere is moved as a link. */
@@ -608,9 +656,13 @@ static int move_link(transfer *t)
     if (length < 0)
         return wr_fail_system(errno, t->from.site.name, -1, "read the link");
     target[length] = 0;
-    if (symlinkat(target, t->to.folder.fd, t->to.name))
+    int code = wr_site_prepare(&t->to, t->options->overwrite, &t->named);
+    if (!code && symlinkat(target, t->to.folder.fd, t->to.made))
         return wr_fail_system(errno, t->to.name, -1, "create");
-    int code = wr_folder_remove(&t->from.site.folder, t->from.site.name);
+    if (!code && (code = wr_site_publish(&t->to, true, &t->named)) && !t->to.named)
+        wr_tree_remove(&t->to.folder, t->to.made);
+    if (!code)
+        code = wr_folder_remove(&t->from.site.folder, t->from.site.name);
     return code ? code : move_beside(t);
 }
 

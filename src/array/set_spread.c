@@ -132,6 +132,8 @@ static int fill(const wr_spread *s, wr_set *set, bool refers)
     if (!code)
         code = make_members(s, &made, set, refers);
     if (!code)
+        code = wr_file_mimic(&(wr_copied){s->from, &made, WR_SET_FILE, WR_SET_FILE}, false);
+    if (!code)
         wr_folder_mimic(s->from, &made);
     if (!code && s->copying->durable)
         code = wr_set_sync_folders(&made, set, made_disk);
@@ -145,8 +147,8 @@ int wr_set_spread(wr_spread *s)
     wr_set set = {0};
     const bool refers = s->moving && !s->disks && !wr_set_is_owner(s->from, s->set);
     int code = deal(s, &set);
-    if (!code)
-        code = wr_folder_make(&s->to->folder, s->to->made, NULL, NULL);
+    if (!code && mkdirat(s->to->folder.fd, s->to->made, 0700)) /* nobody looks into it yet */
+        code = wr_fail_system(errno, s->to->made, -1, "make folder");
     if (!code) {
         code = fill(s, &set, refers);
         if (code && refers)

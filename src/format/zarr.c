@@ -77,7 +77,13 @@ int wr_zarr_parse(int version, const char *text, int64_t length, wr_zarr *out)
     if (!code)
         return 0;
     wr_error_prefix(file_of(version));
+    const wr_zarr known = {.what.dimensions = out->what.dimensions,
+                           .separator = out->separator,
+                           .prefixed = out->prefixed,
+                           .named = code == WEIR_EUNSUPPORTED && out->named};
     wr_zarr_release(out);
+    if (known.named)
+        *out = known;
     return code;
 }
 

@@ -12,6 +12,7 @@ typedef struct wr_zarr {
     wr_description what; /* with its tiling; columns is false; format as version */
     char separator;      /* in names of files: '/' or '.' */
     bool prefixed;       /* they begin with c: version 3's own names */
+    bool named;          /* these two, and how many dimensions there are, are known */
     bool index_first;    /* of shards: the index comes before the tiles, */
     bool index_summed;   /* has a CRC-32C behind it, */
     bool index_swapped;  /* and the other byte order than this machine's */
@@ -24,7 +25,8 @@ typedef struct wr_zarr {
 /* WEIR_EFORMAT names what is missing or wrong, WEIR_EUNSUPPORTED the codec, data type or extension
  * that is not known here, or what a description cannot say: shards in shards, or transposed ones;
  * codecs that this build lacks are no error here (wr_codecs_check). Memory is bounded by the text's
- * length. On failure there is nothing to be released. */
+ * length. On failure there is nothing to be released; after WEIR_EUNSUPPORTED `named` may be true
+ * nevertheless. */
 int wr_zarr_parse(int version, const char *text, int64_t length, wr_zarr *out);
 
 /* Whether zarr.json is that of a group. */

@@ -106,11 +106,12 @@ int wr_zarr2_parse(wr_json root, wr_zarr *zarr)
     if (!code)
         code = wr_json_collect(root, &(wr_json_form){keys, KEYS, true}, items);
     if (!code)
-        code = read_type(items[DTYPE], &zarr->what);
-    if (!code)
         code = read_sizes(items, &zarr->what);
     if (!code)
         code = read_order(items, zarr);
+    zarr->named = !code;
+    if (!code)
+        code = read_type(items[DTYPE], &zarr->what);
     if (!code)
         code = read_codecs(items, zarr);
     if (code)

@@ -213,8 +213,6 @@ int wr_zarr3_parse(wr_json root, wr_zarr *zarr)
     int code = read_head(root);
     if (!code)
         code = wr_json_collect(root, &(wr_json_form){keys, KEYS, true}, items);
-    if (!code)
-        code = read_type(items[DATA_TYPE], d);
     if (code)
         return code;
     d->dimensions = wr_zarr_sizes_read(items[SHAPE], "shape", 0, d->shape);
@@ -225,6 +223,9 @@ int wr_zarr3_parse(wr_json root, wr_zarr *zarr)
     code = read_grid(items[CHUNK_GRID], d);
     if (!code)
         code = read_names_of_tiles(items[CHUNK_KEY_ENCODING], zarr);
+    zarr->named = !code;
+    if (!code)
+        code = read_type(items[DATA_TYPE], d);
     if (!code)
         code = wr_zarr_codecs_read(items[CODECS], zarr);
     if (!code)

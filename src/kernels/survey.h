@@ -32,9 +32,9 @@ typedef struct wr_survey_part {
     const char *at[WR_SURVEY_ARRAYS];
 } wr_survey_part;
 
-/* `besides`: bytes of the work's memory that the operator takes for itself. [collective], and a rank
- * comes with `code` != 0 if it cannot: all return the same. If only an estimate is asked for, that
- * is of so many passes, and [local]. */
+/* `besides`: bytes of the work's memory that the operator takes for itself. [collective], and a
+ * rank comes with `code` != 0 if it cannot: all return the same. If only an estimate is asked for,
+ * that is of so many passes, and [local]. */
 int wr_survey_build(wr_survey *parts, int64_t besides, int passes, int code);
 
 typedef struct wr_survey_visit {

@@ -159,10 +159,8 @@ static int copy_open(const wr_copied *w, pair *p, wr_copying *c, bool sync)
     if (code)
         return p->reading ? fail(w->from, w->name, code, "read")
                           : fail(w->to, w->made, code, "write");
-    if (sync && fsync(p->to))
-        return fail(w->to, w->made, errno, "sync");
     mimic(&s, p->to);
-    return 0;
+    return sync && fsync(p->to) ? fail(w->to, w->made, errno, "sync") : 0;
 }
 
 static int copy_file(const wr_copied *w, wr_copying *c, bool sync)
@@ -192,16 +190,27 @@ int wr_file_copy(const wr_copied *w, wr_copying *c)
 /* More files than these are synced together with all else on their file system. */
 enum { ONE_BY_ONE = 256 };
 
-static int sync_folder(const wr_folder *made, const wr_copying *c)
-{
-    return c->durable && c->files <= ONE_BY_ONE ? wr_folder_sync(made) : 0;
-}
-
 void wr_folder_mimic(const wr_folder *from, const wr_folder *to)
 {
     struct stat s;
     if (!fstat(from->fd, &s))
         mimic(&s, to->fd);
+}
+
+int wr_file_mimic(const wr_copied *w, bool sync)
+{
+    struct stat s;
+    if (fstatat(w->from->fd, w->name, &s, 0))
+        return fail(w->from, w->name, errno, "look at");
+    const int fd = wr_open_once(w->to->fd, w->made, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int code = fd < 0 ? fail(w->to, w->made, errno, "open") : 0;
+    if (!code)
+        mimic(&s, fd);
+    if (!code && sync && fsync(fd))
+        code = fail(w->to, w->made, errno, "sync");
+    if (fd >= 0)
+        close(fd);
+    return code;
 }
 
 typedef struct copier {
@@ -231,8 +240,6 @@ static int copy_folder(const wr_folder *from, const wr_folder *to, const char *n
         code = wr_folder_open_inside(to, name, &made);
     if (!code)
         code = copy_entries(&old, &made, c);
-    if (!code)
-        wr_folder_mimic(&old, &made);
     wr_folder_close(&made);
     wr_folder_close(&old);
     return code;
@@ -259,11 +266,15 @@ static int copy_entry(void *user, const wr_folder *in, const char *name)
     return code;
 }
 
+/* And the folder's own permissions, which may forbid to write to it. */
 static int copy_entries(const wr_folder *from, const wr_folder *to, wr_copying *c)
 {
     copier user = {to, c};
     int code = wr_folder_each(from, copy_entry, &user);
-    return code ? code : sync_folder(to, c);
+    if (code)
+        return code;
+    wr_folder_mimic(from, to);
+    return c->durable && c->files <= ONE_BY_ONE ? wr_folder_sync(to) : 0;
 }
 
 int wr_tree_copy(const wr_folder *from, const wr_folder *to, wr_copying *c)

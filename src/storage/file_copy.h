@@ -22,9 +22,12 @@ typedef struct wr_copied {
 } wr_copied;
 int wr_file_copy(const wr_copied *what, wr_copying *c);
 
-/* All that is in an open folder, into one that is there. A link to a file becomes a file, one that
- * leads nowhere stays a link; one to a folder is WEIR_EUNSUPPORTED. On failure a part of it is
- * there. */
+/* A file has permissions and times of another. */
+int wr_file_mimic(const wr_copied *what, bool sync);
+
+/* An open folder with all that is in it, into one that is there. A link to a file becomes a file,
+ * one that leads nowhere stays a link; one to a folder is WEIR_EUNSUPPORTED. On failure a part of
+ * it is there. */
 int wr_tree_copy(const wr_folder *from, const wr_folder *to, wr_copying *c);
 
 /* A folder has permissions and times of another, both open. */

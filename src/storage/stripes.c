@@ -337,6 +337,21 @@ bool wr_stripes_is_owner(const wr_folder *in, const char *name, const wr_stripes
            file.links == 1 && !wr_folder_identify(in, name, &self) && self == x->self;
 }
 
+/* For writing, whatever its permissions, which stay as they are. */
+static int open_to_write(const char *path)
+{
+    struct stat s;
+    int fd = wr_open_once(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd >= 0 || errno != EACCES || lstat(path, &s) || !S_ISREG(s.st_mode) ||
+        chmod(path, s.st_mode | S_IWUSR))
+        return fd;
+    fd = wr_open_once(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    const int error = errno;
+    chmod(path, s.st_mode);
+    errno = error;
+    return fd;
+}
+
 int wr_stripes_adopt(const char *path)
 {
     char *text, digits[OWNER];
@@ -352,7 +367,7 @@ int wr_stripes_adopt(const char *path)
     if (code || !at)
         return code;
     snprintf(digits, sizeof digits, "%016llx", (unsigned long long)self);
-    int fd = wr_open_once(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    const int fd = open_to_write(path);
     if (fd < 0 || pwrite(fd, digits, 16, at) != 16 || fsync(fd))
         code = wr_fail_system(errno, path, -1, "say whose the parts are");
     if (fd >= 0)

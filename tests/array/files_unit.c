@@ -182,8 +182,8 @@ static void check_striped(const char *path, int own)
 
 static void striped(void)
 {
-    static const char *const disks[] = {"disk-b", "disk-a"};
-    const weir_parts_options moving = {.disks = 2, .disk = disks};
+    static const char *const disks[] = {"disk-b", "disk-a"}, *const far[] = {"e0", "e1"};
+    const weir_parts_options moving = {.disks = 2, .disk = disks}, into = {.disks = 2, .disk = far};
     wr_tunables t;
     int steps = 0;
     const int before = count_entries(".");
@@ -203,6 +203,10 @@ static void striped(void)
     CHECK(!weir_parts_move("moved", "again", &moving) && !rename("again", "moved"));
     check_striped("moved", 3);
     CHECK_EQUAL(count_entries("."), before + 6);
+    CHECK(!system("mkdir -p new/e0 new/e1 e0 e1")); /* disks count from the new array's folder */
+    CHECK(!weir_parts_copy("moved", "new/copy", &into));
+    check_striped("new/copy", 3);
+    CHECK(!system("test $(ls new/e0 new/e1 | grep -c copy) = 2 && rm -r new e0 e1"));
     CHECK(!system("cp moved twin"));
     check_striped("twin", 1);
     CHECK(!wr_stripes_remove("twin") && !wr_stripes_remove("moved"));

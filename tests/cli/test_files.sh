@@ -111,6 +111,14 @@ listing() {
     done
     ! grep -e hello -e folder -e d0 -e pipe -e link -e '\.dra' ../ls || fail 'ls lists what is no array'
     grep -q 'cut.npy  (the file is cut short' ../ls || fail "ls: $(grep cut ../ls)"
+    mkdir torn torn.zarr && echo '{' | tee torn/array.json >torn.zarr/zarr.json
+    [ "$(run ls | grep -c ' torn.*json: malformed')" = 2 ] && rm -r torn torn.zarr || fail "ls of torn descriptions: $(run ls)"
+    # elements that nobody here can decode: files are files
+    run create other.zarr --shape 8 --chunk 4 --random 1 --format zarr2 && sed -i 's/"compressor": null/"compressor": {"id": "lzma"}/; s/"<f8"/"<U7"/' other.zarr/.zarray
+    ! run info other.zarr 2>../none && run du -b other.zarr | grep -q ' 3 files  other.zarr$' && run mv other.zarr group/other && run du group >../none &&
+        run rm group/other && [ ! -e group/other ] || fail "what cannot be decoded: $(ls -a other.zarr group)"
+    mkdir group/worse && echo '{"zarr_format": 3, "node_type": "array", "beyond": {}}' >group/worse/zarr.json
+    ! run du group 2>../err && grep -q 'group/worse: zarr.json: ' ../err && rm -r group/worse || fail "du: $(cat ../err)"
     if run info x.h5:/two >../none 2>&1; then
         grep -q '^hdf5    i4    9  *36 B  x.h5:/two$' ../ls && grep -q x.h5:/g/one ../ls || fail "ls: $(cat ../ls)"
     fi
@@ -169,6 +177,13 @@ disks() {
     # disks that are named from the set's folder; the description stays the same file
     sed "s,$PWD,..,g" spread/array.json >../text && cat ../text >spread/array.json
     run mv spread sub && run get sub/spread | cmp - ../wanted || fail 'mv of a set with relative disks'
+    # another array takes its place, from another folder: nothing is left on its disks
+    run create other.zarr --shape 4 --iota && run cp sub/spread gone --disks d0:d1 && sed "s,$PWD,..,g" gone/array.json >../text && cat ../text >gone/array.json
+    mkdir -p deep/down && mv gone deep/gone && sed 's,\.\.,../..,g' ../text >deep/gone/array.json
+    WEIR_DISKS=d0:d1 run mv other.zarr deep/gone --overwrite && ! ls d0 d1 | grep gone && [ "$(ls deep)" = "$(printf 'down\ngone')" ] && run get deep/gone >../none ||
+        fail "mv over a set: $(ls d0 d1 deep)"
+    chmod 640 sub/spread/array.json && chmod 700 sub/spread && run cp sub/spread kept && [ "$(stat -c %a kept kept/array.json | tr '\n' ' ')" = '700 640 ' ] && rm -r kept ||
+        fail "permissions of a copy: $(ls -la kept)"
     run mv sub/spread "$there" && run get "$there/spread" | cmp - ../wanted && [ "$(ls d0 d1 | grep -c npy)" = 4 ] || fail "mv: $(ls d0 d1)"
     # a copy of the folder by cp -r is no owner
     cp -r "$there/spread" twin && run mv twin sub/twin && run mv sub/twin "$there/twin" && run get "$there/twin" | cmp - ../wanted || fail 'a twin'
@@ -188,6 +203,14 @@ striped() {
     cp s x.weir-0123456789abcdef && touch -d 2020-01-02 s x.weir* d?/* && run clean -f . >../none && is_whole s && [ ! -e x.weir-0123456789abcdef ] ||
         fail 'clean of a copy'
     ln s twin && run rm twin 2>../err && is_whole s || fail 'rm of a second name'
+    chmod 400 s && run cp s twin && [ $(stat -c %a twin) = 400 ] && run rm -f twin || fail 'permissions of a copy'
+    # its owner may not write it
+    as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    if $as_nobody test -x "$weir" 2>../none && chmod 777 . .. ../.. "$there" "$far" d0 d1 && chown 65534 s d?/s.weir*; then
+        $as_nobody "$weir" mv s "$there/s" && $as_nobody "$weir" mv "$there/s" s && [ $(stat -c %a s) = 400 ] && is_whole s || fail 'mv of what is read-only'
+        run cp s twin && run rm s && [ "$(ls d0 d1 | grep -c '^s\.')" = 0 ] && run mv twin s || fail 'who owns the parts'
+    fi
+    chmod 600 s
     # to another file system and back its description is another file, and stays the owner
     run mv s "$there/s" && run mv "$there/s" sub && is_whole sub/s && cp sub/s twin && run mv twin "$there" || fail 'mv'
     run rm "$there/twin" 2>../err && grep -q 'left 2' ../err && is_whole sub/s || fail "rm of a moved copy: $(cat ../err)"
@@ -237,6 +260,7 @@ refusals() {
     refuses 2 'weir copy' mv x.h5:/data y.h5
     refuses 2 'name the file' rm x.h5:/data
     refuses 2 'names another format; weir copy' cp a.npy new.zarr
+    "$weir" create there.zarr --shape 4 && refuses 2 'names another format; weir copy' mv a.npy there.zarr --overwrite
     refuses 2 'takes' cp a.npy
     refuses 2 'takes' rm
     refuses 2 'permissions are' chmod u+q a.npy
@@ -325,6 +349,11 @@ others() {
     [ -e outside/file ] && [ -e outside/a.npy ] && [ -L x.zarr/c ] || fail 'rm follows a link'
     run create a.npy --shape 4 && ln -s a.npy link.npy && run mv link.npy link2.npy && [ -L link2.npy ] || fail 'mv of a link'
     run cp link2.npy copy.npy && [ ! -L copy.npy ] && cmp a.npy copy.npy || fail 'cp of a link'
+    refuses 2 "the same array's" mv link2.npy a.npy --overwrite && cmp a.npy copy.npy || fail 'mv of a link onto its array'
+    run create over --shape 4 --grid 2 && ln -s over over.link && refuses 2 "the same array's" mv over.link over --overwrite && run get over >../none && rm -r over over.link ||
+        fail 'mv of a link onto its set'
+    run cp a.npy "$there/far.npy" && ln -s "$PWD/a.npy" far && refuses 1 'exists' mv far "$there/far.npy" && run mv far "$there/far.npy" --overwrite &&
+        [ -L "$there/far.npy" ] && [ ! -L far ] && cmp "$there/far.npy" a.npy && rm "$there/far.npy" || fail 'mv of a link over an array'
     run rm link2.npy && [ -e a.npy ] && [ ! -L link2.npy ] || fail 'rm of a link'
     run create real --shape 4 --grid 2 && ln -s real way && run rm way/ && [ -d real ] && [ ! -L way ] || fail 'rm of a link with a slash'
     cp a.npy k.npy && echo mine >k.npy.dra && run mv k.npy k2.npy && [ -e k.npy.dra ] && run rm k2.npy && [ -e k.npy.dra ] || fail 'no label'

@@ -118,7 +118,7 @@ static bool is_misnamed(const char *from, const char *to)
 {
     const char *is = ending_of(from), *says = ending_of(to);
     struct stat s;
-    return is && says && is != says && (stat(to, &s) || !S_ISDIR(s.st_mode));
+    return is && says && is != says && (stat(to, &s) || !S_ISDIR(s.st_mode) || cli_is_array(to));
 }
 
 static int run_one(job *j, const char *from, const char *to)

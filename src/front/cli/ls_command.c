@@ -242,6 +242,20 @@ static int add_striped(list *l, const char *path)
     return 1;
 }
 
+/* A folder that says it is an array. */
+static bool is_described(const char *path)
+{
+    static const char *const names[] = {"array.json", "zarr.json", ".zarray"};
+    struct stat s;
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
+        char *name = cli_join(path, names[i]);
+        found = name && !stat(name, &s) && S_ISREG(s.st_mode);
+        free(name);
+    }
+    return found;
+}
+
 /* An entry of a folder. */
 static void list_entry(list *l, const char *path)
 {
@@ -250,7 +264,7 @@ static void list_entry(list *l, const char *path)
         return;
     char reason[REASON];
     snprintf(reason, sizeof reason, "%s", weir_error_last()->text);
-    if (code != WEIR_EFORMAT || cli_is_array(path))
+    if (code != WEIR_EFORMAT || cli_is_array(path) || is_described(path))
         add_problem(l, path, reason);
     else if (l->o->all)
         add_other(l, path);
