@@ -235,6 +235,37 @@ def check_pipes():
             assert ended.returncode == wanted and "cannot be written" in ended.stderr, ended
 
 
+def check_bare():
+    """Elements alone are by rows, as tofile has them, whatever the array's order; and are replaced."""
+    x = np.arange(60, dtype="i4").reshape(3, 4, 5)
+    np.save("c.npy", x)
+    np.save("f.npy", np.asfortranarray(x))
+    for ranks, name in ((1, "f.npy"), (3, "f.npy"), (2, "c.npy")):
+        weir("get", name, "-o", "f.raw", "--overwrite", ranks=ranks)
+        assert same(np.fromfile("f.raw", "i4").reshape(x.shape), x), f"{name}, {ranks} ranks"
+    for order in "CF":
+        np.save("back.npy", np.zeros(x.shape, "i4", order))
+        weir("put", "back.npy", "f.raw")
+        assert same(np.load("back.npy"), x), order
+    for section, y in (("[1:, ::-2]", x[1:, ::-2]), ("[0, 0, 1]", x[0, 0, 1]), ("[:0]", x[:0])):
+        os.chmod("f.raw", 0o600)
+        weir("get", "f.npy" + section, "-o", "f.raw", "--overwrite", "--memory", 9000)
+        assert open("f.raw", "rb").read() == y.tobytes() and os.stat("f.raw").st_mode & 0o777 == 0o600, section
+    open("f.raw", "w").write("kept")
+    os.symlink("f.raw", "link.raw")
+    os.mkdir("folder.raw")
+    os.mkfifo("pipe.bin")
+    refuses(1, "f.raw: exists, and --overwrite was not given", "get", "f.npy", "-o", "f.raw")
+    for name in ("link.raw", "folder.raw", "pipe.bin"):
+        refuses(1, f"{name}: is there, is no file, and is left alone", "get", "f.npy", "-o", name, "--overwrite")
+    for ranks in (1, 2):
+        refuses(1, "No space left", "get", "f.npy", "-o", "f.raw", "--overwrite", "--hints", "fault=enospc:1",
+                ranks=ranks)
+    refuses(2, "none/x.raw: ", "get", "f.npy", "-o", "none/x.raw")
+    refuses(2, "--chunk, --shard, --codec and --format are for arrays", "get", "f.npy", "-o", "y.raw", "--chunk", "1,1,1")
+    assert open("f.raw").read() == "kept" and os.path.islink("link.raw")
+
+
 def check_files():
     x = np.random.default_rng(SEED).normal(size=(40, 30)).astype("f4")
     np.save("m.npy", x)
@@ -245,6 +276,7 @@ def check_files():
     assert same(np.loadtxt("m.csv", "f4"), x[3])
     weir("get", "m.npy[:, 1:3]", "-o", "m.bin", ranks=3)
     assert same(np.fromfile("m.bin", "f4").reshape(40, 2), x[:, 1:3])
+    check_bare()
     refuses(2, "write text, only .npy files", "get", "m.npy", "-o", "m.txt")
     refuses(2, "get -o and put take .csv, .bin and .raw, too", "get", "m.npy", "-o", "m.txt")
     refuses(2, "csv has one or two", "get", "text.npy", "-o", "x.csv")
