@@ -106,6 +106,8 @@ cases_of_convert() {
     run convert from-set from-set.npy
     claim "same(load('from-set.npy'), load('from.npy'))"
     [ "$(ls disk-a disk-b | grep -c npy)" = 5 ] || fail "disks: $(ls disk-a disk-b)"
+    run convert from.npy raw:from.bin:i4:60,70
+    claim "same(np.fromfile('from.bin', 'i4').reshape(60, 70), load('from.npy'))"
     run create empty-set --shape 0,5 --grid 2,2 --iota
     run convert empty-set empty.npy
     claim "same(load('empty.npy'), np.zeros((0, 5)))"
@@ -230,11 +232,15 @@ cases_of_bad_input() {
     refuses 2 '--quick: unknown option' create x.npy --shape 4 --quick
     refuses 2 'name of one array' create --shape 4
     refuses 2 'no folder' create x.npy/ --shape 4
-    for name in x.hdf5 x.nc x.NC4 x.npz x.zip x.tiff x.npy.gz; do
+    for name in x.hdf5 x.nc x.NC4 x.npz x.zip x.tiff x.npy.gz x.csv x.raw x.BIN; do
         refuses 2 'weir does not write [A-Za-z]' create $name --shape 4
     done
     refuses 2 'weir does not write netCDF' get 'a.npy[1]' -o x.nc
     refuses 2 'weir does not write TIFF' transpose a.npy x.tif
+    for command in convert copy transpose median laplace; do
+        refuses 2 'x.raw": weir does not write bare data, only .* raw:FILE:TYPE:SHAPE; get -o and put' $command a.npy x.raw
+    done
+    refuses 1 'bare.bin: weir does not read bare data, only .* raw:FILE:TYPE:SHAPE; get -o and put' info bare.bin
     refuses 2 'weir does not write N5' create x.n5/ --shape 4,4 --grid 2,2
     refuses 2 'weir does not write HDF5' convert a.npy a.h5 --overwrite
     refuses 1 'folder.zarr: a folder without array.json, zarr.json or .zarray' get folder.zarr
@@ -276,6 +282,7 @@ bad() {
     run create cube.npy --shape 2,2,2
     run create cube4.npy --shape 2,2,2,2
     printf '\211HDF\r\n\032\n' >y.h5
+    head -c 128 /dev/zero >bare.bin
     mkdir folder.zarr
     cases_of_bad_collectives
     if [ $ranks = 1 ]; then
