@@ -373,6 +373,23 @@ def bools():
     refuses(2, 'value "True": must be a number', "fill", "a.npy", "True")
 
 
+def whole_numbers():
+    """Integers as NumPy's savetxt writes them, exactly."""
+    np.save("i8.npy", np.zeros((), "i8"))
+    for word, number in (("1e3", 1000), ("1.5E+3", 1500), ("-2.0", -2), ("1.000000000000000000e+00", 1), ("0e999999999", 0),
+                         ("1200e-2", 12), ("9223372036854775807.0", 2**63 - 1), ("-9.223372036854775808e18", -2**63),
+                         ("0.0010e4", 10), ("0.0", 0), ("5.", 5), ("-7", -7)):
+        weir("put", "i8.npy[()]", "--value", word)
+        assert np.load("i8.npy") == number, word
+    assert weir("get", "i8.npy[()]") == "-7\n" and weir("get", "a.npy[()]") == weir("get", "a.npy")
+    for word in ("1.5", "9223372036854775806.5", "4503599627370496.5", "1e-3", "5e-1", "0x10", "1e", "1e+", "inf", "1.2.3",
+                 "1e3e3", "1-2", "0.99999999999999999999", "1 ", "--1", "1e-99999999999999999999"):
+        refuses(2, "must be a whole number", "put", "i8.npy", "--value", word)
+    for word in ("1e19", "9223372036854775808", "9223372036854775808.0", "1e99999999999999999999", "18446744073709551616"):
+        refuses(2, "is beyond what the type can hold", "put", "i8.npy", "--value", word)
+    weir("put", "a.npy[()]", "--text", " ".join(map(str, range(16))))
+
+
 def put():
     np.save("a.npy", np.arange(16.0).reshape(4, 4))
     np.save("three.npy", np.zeros(3))
@@ -387,6 +404,7 @@ def put():
     bad_puts()
     good_texts()
     bools()
+    whole_numbers()
     refuses(2, "does not fit the section, which has (4, 4)", "put", "a.npy", "three.npy", ranks=3)
     refuses(2, "3 numbers, and the section has 4", "put", "a.npy[0]", "--text", "1 2 3", ranks=3)
     refuses(1, "cut short", "put", "a.npy", "short.npy", ranks=2)

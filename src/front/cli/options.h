@@ -31,8 +31,8 @@ typedef struct cli_seed {
     uint64_t value;
 } cli_seed;
 
-/* Sets members of `out`, and moves what is no option to argv[1] and on, such as all behind "--" and,
- * of a subcommand that takes a VALUE, negative numbers; `arguments` says how many these are.
+/* Sets members of `out`, and moves what is no option to argv[1] and on, such as all behind "--",
+ * and, of a subcommand that takes a VALUE, negative numbers; `arguments` says how many these are.
  * "--name=value" is "--name value". Returns NULL, or what is wrong, valid until the next call. */
 const char *cli_options_parse(int argc, char **argv, const cli_option *table, void *out,
                               int *arguments);
