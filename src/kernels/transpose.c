@@ -8,6 +8,7 @@
  * of one step, dealt to the ranks, lie side by side. */
 #include <string.h>
 
+#include "array/array_names.h"
 #include "array/array_tiles.h"
 #include "array/slab_shape.h"
 #include "base/arith.h"
@@ -145,7 +146,8 @@ static int check(const turning *t)
         if (to->shape[d] != from->shape[t->axes[d]])
             return wr_fail(WEIR_EINVAL, "dimension %d of %s has %lld, not %lld", d, t->to->path,
                            (long long)to->shape[d], (long long)from->shape[t->axes[d]]);
-    return from->type == to->type ? 0 : wr_convert_check(from->type, to->type);
+    code = from->type == to->type ? 0 : wr_convert_check(from->type, to->type);
+    return wr_blame(code, t->from->path);
 }
 
 /* Sets the thickness of slabs along the source's fastest dimension, if it is not the target's: such

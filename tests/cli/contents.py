@@ -235,6 +235,37 @@ def check_pipes():
             assert ended.returncode == wanted and "cannot be written" in ended.stderr, ended
 
 
+def check_bare():
+    """Elements alone are by rows, as tofile has them, whatever the array's order; and are replaced."""
+    x = np.arange(60, dtype="i4").reshape(3, 4, 5)
+    np.save("c.npy", x)
+    np.save("f.npy", np.asfortranarray(x))
+    for ranks, name in ((1, "f.npy"), (3, "f.npy"), (2, "c.npy")):
+        weir("get", name, "-o", "f.raw", "--overwrite", ranks=ranks)
+        assert same(np.fromfile("f.raw", "i4").reshape(x.shape), x), f"{name}, {ranks} ranks"
+    for order in "CF":
+        np.save("back.npy", np.zeros(x.shape, "i4", order))
+        weir("put", "back.npy", "f.raw")
+        assert same(np.load("back.npy"), x), order
+    for section, y in (("[1:, ::-2]", x[1:, ::-2]), ("[0, 0, 1]", x[0, 0, 1]), ("[:0]", x[:0])):
+        os.chmod("f.raw", 0o600)
+        weir("get", "f.npy" + section, "-o", "f.raw", "--overwrite", "--memory", 9000)
+        assert open("f.raw", "rb").read() == y.tobytes() and os.stat("f.raw").st_mode & 0o777 == 0o600, section
+    open("f.raw", "w").write("kept")
+    os.symlink("f.raw", "link.raw")
+    os.mkdir("folder.raw")
+    os.mkfifo("pipe.bin")
+    refuses(1, "f.raw: exists, and --overwrite was not given", "get", "f.npy", "-o", "f.raw")
+    for name in ("link.raw", "folder.raw", "pipe.bin"):
+        refuses(1, f"{name}: is there, is no file, and is left alone", "get", "f.npy", "-o", name, "--overwrite")
+    for ranks in (1, 2):
+        refuses(1, "No space left", "get", "f.npy", "-o", "f.raw", "--overwrite", "--hints", "fault=enospc:1",
+                ranks=ranks)
+    refuses(2, "none/x.raw: ", "get", "f.npy", "-o", "none/x.raw")
+    refuses(2, "--chunk, --shard, --codec and --format are for arrays", "get", "f.npy", "-o", "y.raw", "--chunk", "1,1,1")
+    assert open("f.raw").read() == "kept" and os.path.islink("link.raw")
+
+
 def check_files():
     x = np.random.default_rng(SEED).normal(size=(40, 30)).astype("f4")
     np.save("m.npy", x)
@@ -245,6 +276,7 @@ def check_files():
     assert same(np.loadtxt("m.csv", "f4"), x[3])
     weir("get", "m.npy[:, 1:3]", "-o", "m.bin", ranks=3)
     assert same(np.fromfile("m.bin", "f4").reshape(40, 2), x[:, 1:3])
+    check_bare()
     refuses(2, "write text, only .npy files", "get", "m.npy", "-o", "m.txt")
     refuses(2, "get -o and put take .csv, .bin and .raw, too", "get", "m.npy", "-o", "m.txt")
     refuses(2, "csv has one or two", "get", "text.npy", "-o", "x.csv")
@@ -341,6 +373,23 @@ def bools():
     refuses(2, 'value "True": must be a number', "fill", "a.npy", "True")
 
 
+def whole_numbers():
+    """Integers as NumPy's savetxt writes them, exactly."""
+    np.save("i8.npy", np.zeros((), "i8"))
+    for word, number in (("1e3", 1000), ("1.5E+3", 1500), ("-2.0", -2), ("1.000000000000000000e+00", 1), ("0e999999999", 0),
+                         ("1200e-2", 12), ("9223372036854775807.0", 2**63 - 1), ("-9.223372036854775808e18", -2**63),
+                         ("0.0010e4", 10), ("0.0", 0), ("5.", 5), ("-7", -7)):
+        weir("put", "i8.npy[()]", "--value", word)
+        assert np.load("i8.npy") == number, word
+    assert weir("get", "i8.npy[()]") == "-7\n" and weir("get", "a.npy[()]") == weir("get", "a.npy")
+    for word in ("1.5", "9223372036854775806.5", "4503599627370496.5", "1e-3", "5e-1", "0x10", "1e", "1e+", "inf", "1.2.3",
+                 "1e3e3", "1-2", "0.99999999999999999999", "1 ", "--1", "1e-99999999999999999999"):
+        refuses(2, "must be a whole number", "put", "i8.npy", "--value", word)
+    for word in ("1e19", "9223372036854775808", "9223372036854775808.0", "1e99999999999999999999", "18446744073709551616"):
+        refuses(2, "is beyond what the type can hold", "put", "i8.npy", "--value", word)
+    weir("put", "a.npy[()]", "--text", " ".join(map(str, range(16))))
+
+
 def put():
     np.save("a.npy", np.arange(16.0).reshape(4, 4))
     np.save("three.npy", np.zeros(3))
@@ -355,6 +404,7 @@ def put():
     bad_puts()
     good_texts()
     bools()
+    whole_numbers()
     refuses(2, "does not fit the section, which has (4, 4)", "put", "a.npy", "three.npy", ranks=3)
     refuses(2, "3 numbers, and the section has 4", "put", "a.npy[0]", "--text", "1 2 3", ranks=3)
     refuses(1, "cut short", "put", "a.npy", "short.npy", ranks=2)

@@ -106,6 +106,8 @@ cases_of_convert() {
     run convert from-set from-set.npy
     claim "same(load('from-set.npy'), load('from.npy'))"
     [ "$(ls disk-a disk-b | grep -c npy)" = 5 ] || fail "disks: $(ls disk-a disk-b)"
+    run convert from.npy raw:from.bin:i4:60,70
+    claim "same(np.fromfile('from.bin', 'i4').reshape(60, 70), load('from.npy'))"
     run create empty-set --shape 0,5 --grid 2,2 --iota
     run convert empty-set empty.npy
     claim "same(load('empty.npy'), np.zeros((0, 5)))"
@@ -153,7 +155,19 @@ cases_of_bad_collectives() {
     refuses 1 'memory' create x --shape 4,4 --iota --memory 10 --grid 2,2
     refuses 1 'memory' get 'a.npy[1:]' -o x.npy --memory 10
     refuses 1 'memory' convert a.npy x.npy --memory 10
-    refuses 2 'c8' convert c8.npy x.npy --dtype f8
+    refuses 2 'c8.npy: elements of type c8 cannot become f8' convert c8.npy x.npy --dtype f8
+    refuses 2 'a.npy: elements of type f8 cannot become f2' transpose a.npy x.npy --dtype f2
+    refuses 1 'v.nc:/v: exists, and --overwrite was not given' create v.nc:/v --shape 4
+    refuses 2 'v.nc:/w: there is no such variable in the file; it has v' info v.nc:/w
+    refuses 2 'none.nc: .*No such file' info none.nc:/v
+    if [ -e v.h5 ]; then
+        refuses 1 'v.h5:/g/v: exists, and --overwrite was not given' create v.h5:/g/v --shape 4
+        refuses 2 'v.h5:/w: there is no such dataset' get v.h5:/w
+        ! grep -q text v.h5 || refuses 1 'v.h5:/text: the dataset holds text' info v.h5:/text
+    fi
+    for group in group.zarr group2; do
+        refuses 1 "$group: a group of Zarr arrays, which weir ls $group lists" info $group
+    done
     refuses 2 'too many elements' create x --shape 4000000000,4000000000 --grid 2,2
     refuses 2 '3 indices, but the array has 2 dimensions: one too many at character 6;' get 'a.npy[1,2,3]'
     refuses 2 '--disks must be' create x --shape 4,4 --grid 2,2 --disks :a
@@ -230,11 +244,15 @@ cases_of_bad_input() {
     refuses 2 '--quick: unknown option' create x.npy --shape 4 --quick
     refuses 2 'name of one array' create --shape 4
     refuses 2 'no folder' create x.npy/ --shape 4
-    for name in x.hdf5 x.nc x.NC4 x.npz x.zip x.tiff x.npy.gz; do
+    for name in x.hdf5 x.nc x.NC4 x.npz x.zip x.tiff x.npy.gz x.csv x.raw x.BIN; do
         refuses 2 'weir does not write [A-Za-z]' create $name --shape 4
     done
     refuses 2 'weir does not write netCDF' get 'a.npy[1]' -o x.nc
     refuses 2 'weir does not write TIFF' transpose a.npy x.tif
+    for command in convert copy transpose median laplace; do
+        refuses 2 'x.raw": weir does not write bare data, only .* raw:FILE:TYPE:SHAPE; get -o and put' $command a.npy x.raw
+    done
+    refuses 1 'bare.bin: weir does not read bare data, only .* raw:FILE:TYPE:SHAPE; get -o and put' info bare.bin
     refuses 2 'weir does not write N5' create x.n5/ --shape 4,4 --grid 2,2
     refuses 2 'weir does not write HDF5' convert a.npy a.h5 --overwrite
     refuses 1 'folder.zarr: a folder without array.json, zarr.json or .zarray' get folder.zarr
@@ -276,6 +294,14 @@ bad() {
     run create cube.npy --shape 2,2,2
     run create cube4.npy --shape 2,2,2,2
     printf '\211HDF\r\n\032\n' >y.h5
+    run create v.nc:/v --shape 4
+    run create v.h5:/g/v --shape 4 2>../none || true # a build without HDF5
+    [ ! -e v.h5 ] || /usr/bin/python3 -c 'import h5py; h5py.File("v.h5", "a")["text"] = "one"' 2>../none || true
+    mkdir group.zarr group2
+    echo '{"zarr_format": 3, "node_type": "group"}' >group.zarr/zarr.json
+    run create group.zarr/a --shape 4 --format zarr
+    echo '{"zarr_format": 2}' >group2/.zgroup
+    head -c 128 /dev/zero >bare.bin
     mkdir folder.zarr
     cases_of_bad_collectives
     if [ $ranks = 1 ]; then

@@ -273,6 +273,11 @@ refusals() {
     refuses 1 'more than this array' rm raw:a.npy:u1:8
     refuses 2 'none' clean none
     refuses 2 'older' clean . --older soon
+    run rm -f || fail 'rm -f of nothing'
+    run chmod -R 640 a.npy && [ "$(stat -c %a a.npy)" = 640 ] && run chmod --recursive 644 a.npy || fail 'chmod -R'
+    refuses 2 '-1: unknown option' ls -1
+    refuses 2 '-5.npy: unknown option' rm -5.npy
+    refuses 2 'takes arrays' rm
     run rm -f none.npy && run cp gap gap2 && run mv gap2 gap3 && run rm gap3 || fail 'a damaged set'
     [ ! -e gap3 ] || fail 'a damaged set stays'
     run cp short.npy short2.npy && cmp short.npy short2.npy && run rm short2.npy || fail 'a cut file'

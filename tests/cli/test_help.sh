@@ -28,14 +28,13 @@ make_folder() {
     cp "$program" program
 }
 
-# Each in a copy of its own: it may change things.
+# One after the other, as who tries them does, in a copy: they change things.
 examples_of() {
     "$weir" $1 --help | sed -n '/^examples$/,$s/^  //p' >"$work/examples.$1"
     [ "$(grep -c . "$work/examples.$1")" -ge 2 ] || fail "$1: fewer than two examples"
+    cp -r "$work/folder" "$work/copy.$1"
+    cd "$work/copy.$1"
     while read -r line; do
-        rm -rf "$work/copy.$1"
-        cp -r "$work/folder" "$work/copy.$1"
-        cd "$work/copy.$1"
         HOME=$work/home bash -c "set -o pipefail; $line" >../out.$1 2>../err.$1 </dev/null ||
             fail "$line: status $?: $(head -5 ../err.$1)"
     done <"$work/examples.$1"

@@ -102,7 +102,7 @@ cases_of_operands() {
     refuses 1 'exists, and --overwrite was not given' laplace a.npy set
     refuses 1 'left alone\|not overwritten' median a.npy folder --overwrite
     refuses 2 'No such file' transpose a.npy none/x.npy
-    refuses 2 'c8' transpose c8.npy x.npy --dtype f8
+    refuses 2 'c8.npy: elements of type c8 cannot become f8' transpose c8.npy x.npy --dtype f8
     refuses 2 'a.npy is 4 x 4 and long.npy is 5 x 4: 4 columns, 5 rows$' matmul a.npy long.npy x.npy
     refuses 2 'differ in type' matmul a.npy i4.npy x.npy
     refuses 2 'i4 is not f4' matmul i4.npy i4.npy x.npy

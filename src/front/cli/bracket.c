@@ -256,7 +256,7 @@ const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *s
         out->step[d] = 1;
         out->count[d] = shape[d];
     }
-    if (*text)
+    if (*text && strcmp(text, "[()]") != 0) /* no index: everything */
         parse_items(&p, shape, out);
     return p.problem;
 }

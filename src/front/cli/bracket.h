@@ -23,8 +23,8 @@ const char *cli_bracket_find(const char *text);
 const char *cli_bracket_extra(const char *text);
 
 /* Understands indices and slices, negative ones too, a list of indices and one "...", as NumPy
- * does; "" takes everything. Returns NULL, or what is wrong, valid until the next call; the bracket
- * is to be released either way. */
+ * does; "[()]" and "" take everything. Returns NULL, or what is wrong, valid until the next call;
+ * the bracket is to be released either way. */
 const char *cli_bracket_parse(const char *text, int dimensions, const int64_t *shape,
                               cli_bracket *out);
 

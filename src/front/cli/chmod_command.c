@@ -204,13 +204,20 @@ static int change_one(const char *command, const cli_mode *mode, const char *arr
     return c.failed || c.away ? CLI_FAILED : 0;
 }
 
+typedef struct options {
+    int whole;
+} options;
+
+static const cli_option table[] = {CLI_OPTION_WHOLE('R', offsetof(options, whole)), {0}};
+
 static int run(int argc, char **argv)
 {
     int arguments, status = 0;
+    options o = {0};
     cli_mode mode;
     const mode_t mask = umask(0);
     umask(mask);
-    const char *problem = cli_options_parse(argc, argv, NULL, NULL, &arguments);
+    const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
     if (!problem && arguments < 2)
         problem = "takes permissions, and arrays";
     if (!problem)
@@ -233,5 +240,6 @@ const cli_command cli_chmod = {
         "MODE is 640, or as u+w, go-rwx, a=rX. Who may read a folder of an array may also go "
         "through it. What is in an array's folder and not its own stays as it is, links are not "
         "followed. Rank 0 does the work.",
+    .options = table,
     .example = {"weir chmod 640 a.npy set", "weir chmod go-rwx x.zarr"},
     .run = run};

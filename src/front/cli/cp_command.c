@@ -31,7 +31,7 @@ static const cli_option copy_table[] = {
      "folders for local arrays that are outside the set's folder, round-robin, and for the parts "
      "of a striped file",
      "the new set's own folder; the old disks of a striped file"},
-    CLI_OPTION_WHOLE(offsetof(options, whole)),
+    CLI_OPTION_WHOLE('r', offsetof(options, whole)),
     CLI_MANNER(offsetof(options, manner)),
     {0}};
 

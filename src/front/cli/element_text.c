@@ -70,32 +70,56 @@ static void store_integer(uint64_t value, int type, void *out)
     memcpy(out, &e, CLI_ELEMENT);
 }
 
+/* "1500", "1500.0" or "1.5e3", with all digits: a double would not hold them. */
+static const char *parse_whole(const char *text, uint64_t *out)
+{
+    static const char problem[] = "must be a whole number for this type";
+    char *end;
+    strtod(text, &end);
+    if (!isdigit((unsigned char)*text) || *end || text[strspn(text, "0123456789.eE+-")])
+        return problem;
+    const char *point = strchr(text, '.'), *power = strpbrk(text, "eE");
+    const char *last = power ? power : end;
+    int64_t whole = power ? strtoll(power + 1, NULL, 10) : 0; /* digits before the point */
+    whole = whole > INT32_MAX ? INT32_MAX : whole < -INT32_MAX ? -INT32_MAX : whole;
+    whole += (point ? point : last) - text;
+    *out = 0;
+    for (const char *at = text; at < last || (whole > 0 && *out); at += at < last) {
+        const unsigned digit = at < last ? (unsigned)(*at - '0') : 0;
+        if (at == point)
+            continue;
+        if (whole-- <= 0 && digit)
+            return problem;
+        if (whole >= 0 &&
+            (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, digit, out)))
+            return beyond;
+    }
+    return NULL;
+}
+
 static const char *parse_integer(const char *text, int type, void *out)
 {
-    char *end;
     const char *digits = text + (*text == '-');
-    const bool negative = digits != text;
-    const int bits = type == WEIR_BOOL ? 1 : 8 * (int)weir_type_bytes(type);
-    const bool is_signed = type >= WEIR_I1 && type <= WEIR_I8;
-    errno = 0;
-    uint64_t size = strtoull(digits, &end, 10);
-    if (!isdigit((unsigned char)*digits) || *end)
-        return "must be a whole number for this type";
+    const bool negative = digits != text, is_signed = type >= WEIR_I1 && type <= WEIR_I8;
+    const int bits = 8 * (int)weir_type_bytes(type);
     uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - !negative : UINT64_MAX >> (64 - bits);
-    if (errno || size > most || (negative && !is_signed && size))
-        return beyond;
-    store_integer(negative ? 0 - size : size, type, out);
-    return NULL;
+    uint64_t size;
+    const char *problem = parse_whole(digits, &size);
+    if (!problem && (size > most || (negative && !is_signed && size)))
+        problem = beyond;
+    if (!problem)
+        store_integer(negative ? 0 - size : size, type, out);
+    return problem;
 }
 
 /* As get prints it, or as JSON has it; or a number. */
 static const char *parse_truth(const char *text, void *out)
 {
-    const bool yes = !strcmp(text, "True") || !strcmp(text, "true");
-    if (!yes && strcmp(text, "False") != 0 && strcmp(text, "false") != 0)
-        return parse_integer(text, WEIR_BOOL, out) ? "must be 0 or 1, or False or True" : NULL;
-    store_integer(yes, WEIR_BOOL, out);
-    return NULL;
+    static const char *const words[] = {"0", "False", "false", "1", "True", "true"};
+    for (unsigned i = 0; i < 6; i++)
+        if (!strcmp(text, words[i]))
+            return store_integer(i / 3, WEIR_BOOL, out), NULL;
+    return "must be 0 or 1, or False or True";
 }
 
 /* "1.5", or, complex, also "2j" and "1.5-2j", and these in parentheses. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "escape.h"
 
@@ -18,6 +19,17 @@ int cli_fail(int code, const char *file, int errnum, const char *format, ...)
     vsnprintf(error.text, sizeof error.text, format, arguments);
     va_end(arguments);
     return weir_error_raise(&error);
+}
+
+int cli_fail_inside(const char *array, int code)
+{
+    weir_error e = *weir_error_last();
+    const size_t length = strlen(e.file);
+    if (!code || e.errnum || strncmp(array, e.file, length) != 0 ||
+        strncmp(array + length, ":/", 2) != 0)
+        return code;
+    snprintf(e.file, sizeof e.file, "%s", array);
+    return weir_error_raise(&e);
 }
 
 void cli_tell(const char *format, ...)

@@ -11,6 +11,10 @@ int cli_fail(int code, const char *file, int errnum, const char *format, ...)
 /* The same, with errno and the code that suits it. */
 int cli_fail_errno(const char *file, const char *text);
 
+/* An error about FILE, of an array FILE:/NAME, becomes one about the array, unless it is the
+ * system's. Returns `code`. [local] */
+int cli_fail_inside(const char *array, int code);
+
 /* One line on standard error; the format has no end of it. What a terminal might obey becomes "?".
  */
 void cli_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,13 +8,14 @@
 static const struct {
     const char *ending, *format;
 } table[] = {
-    {".h5", "HDF5"},   {".hdf5", "HDF5"},       {".he5", "HDF5"},    {".hdf", "HDF"},
-    {".nc", "netCDF"}, {".nc4", "netCDF"},      {".cdf", "netCDF"},  {".n5", "N5"},
-    {".npz", "npz"},   {".zip", "zip"},         {".gz", "gzip"},     {".bz2", "bzip2"},
-    {".xz", "xz"},     {".zst", "Zstandard"},   {".tif", "TIFF"},    {".tiff", "TIFF"},
-    {".png", "PNG"},   {".jpg", "JPEG"},        {".jpeg", "JPEG"},   {".mat", "MATLAB"},
-    {".fits", "FITS"}, {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".bp", "ADIOS"},
-    {".csv", "CSV"},   {".txt", "text"},        {".json", "JSON"},
+    {".h5", "HDF5"},       {".hdf5", "HDF5"},       {".he5", "HDF5"},    {".hdf", "HDF"},
+    {".nc", "netCDF"},     {".nc4", "netCDF"},      {".cdf", "netCDF"},  {".n5", "N5"},
+    {".npz", "npz"},       {".zip", "zip"},         {".gz", "gzip"},     {".bz2", "bzip2"},
+    {".xz", "xz"},         {".zst", "Zstandard"},   {".tif", "TIFF"},    {".tiff", "TIFF"},
+    {".png", "PNG"},       {".jpg", "JPEG"},        {".jpeg", "JPEG"},   {".mat", "MATLAB"},
+    {".fits", "FITS"},     {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".bp", "ADIOS"},
+    {".csv", "CSV"},       {".txt", "text"},        {".json", "JSON"},   {".raw", "bare data"},
+    {".bin", "bare data"},
 };
 
 const char *cli_foreign_format(const char *path)

@@ -1,12 +1,13 @@
 /* weir get: a section of an array, as text or as a new array. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "account.h"
 #include "array_text.h"
 #include "command.h"
+#include "failure.h"
 #include "launched.h"
 #include "new_file.h"
 #include "target.h"
@@ -25,7 +26,7 @@ typedef struct options {
 static const cli_option table[] = {
     {"--output", 'o', "FILE", offsetof(options, output), cli_parse_text,
      "a new array of the section, of the array's type and order; .bin or .raw: its elements "
-     "alone; .csv: text, - that on standard output",
+     "alone, by rows; .csv: text, - that on standard output",
      "as text for people"},
     {"--all", 'a', NULL, offsetof(options, all), NULL, "every element, however many", NULL},
     {"--plain", 0, NULL, offsetof(options, plain), NULL,
@@ -49,17 +50,21 @@ static int copy_slabs(const cli_source *s, weir_array *to, int64_t memory, cli_a
     return ended ? ended : code; /* the later one has the details */
 }
 
+static weir_array_info describe(const cli_source *s)
+{
+    weir_array_info info = {.type = s->info->type, .dimensions = s->dimensions};
+    for (int d = 0; d < s->dimensions; d++)
+        info.shape[d] = s->shape[d];
+    return info;
+}
+
 static int put_array(const char *command, const cli_source *s, const options *o,
                      cli_account *account)
 {
     weir_array *to;
-    char name[PATH_MAX + 400];
-    weir_array_info info = {
-        .type = s->info->type, .dimensions = s->dimensions, .columns = s->info->columns};
-    for (int d = 0; d < s->dimensions; d++)
-        info.shape[d] = s->shape[d];
-    const char *path = cli_raw_name(o->output, &info, name, sizeof name);
-    int status = cli_target_create(command, &o->target, path, &(cli_model){&info, NULL}, &to);
+    weir_array_info info = describe(s);
+    info.columns = s->info->columns;
+    int status = cli_target_create(command, &o->target, o->output, &(cli_model){&info, NULL}, &to);
     if (!status)
         status = cli_target_finish(command, to, copy_slabs(s, to, o->target.memory, account));
     return status;
@@ -106,26 +111,79 @@ static int put_text(const char *command, const cli_source *s, const options *o,
     return cli_settle(command, code);
 }
 
-typedef struct text {
+/* What a file that is no array is made of. */
+typedef struct filling {
     const cli_source *source;
-    int64_t memory;
+    const options *o;
     cli_account *account;
-} text;
+} filling;
 
-static int fill_csv(void *user, FILE *out)
+static int fill_csv(void *user, FILE *out, const char *made)
 {
-    const text *t = user;
-    cli_text_form form = {.how = CLI_TEXT_CSV, .memory = t->memory};
-    return out ? print(t->source, out, &form, t->account) : 0;
+    const filling *f = user;
+    cli_text_form form = {.how = CLI_TEXT_CSV, .memory = memory_of(f->o)};
+    (void)made;
+    return out ? print(f->source, out, &form, f->account) : 0;
 }
 
-static int put_csv(const char *command, const cli_source *s, const options *o, cli_account *account)
+/* Room for all elements. [local] */
+static int extend(const cli_source *s, FILE *out, const char *made)
 {
-    const char *replaces = o->target.overwrite ? "" : NULL;
-    if (s->dimensions > 2)
+    int64_t bytes;
+    if (__builtin_mul_overflow(s->elements, weir_type_bytes(s->info->type), &bytes))
+        bytes = INT64_MAX; /* is told to be too large */
+    return ftruncate(fileno(out), bytes) ? cli_fail_errno(made, "cannot be written") : 0;
+}
+
+/* All ranks write the array that the file's elements are. */
+static int fill_bare(void *user, FILE *out, const char *made)
+{
+    const filling *f = user;
+    const cli_target *target = &f->o->target;
+    const weir_array_info info = describe(f->source);
+    char name[CLI_RAW_NAME] = "";
+    weir_array *to;
+    int code = out ? extend(f->source, out, made) : 0;
+    if (out && !code)
+        cli_raw_name(made, &info, name);
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (!*name)
+        return code;
+    code = weir_array_open(MPI_COMM_WORLD, name, WEIR_READ | WEIR_WRITE, target->hints, &to);
+    if (code)
+        return code;
+    code = copy_slabs(f->source, to, target->memory, f->account);
+    int failed = code != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!failed)
+        code = weir_array_sync_durable(to);
+    const int closed = weir_array_close(to);
+    return code ? code : closed;
+}
+
+/* A pipe or a device would be written as it is, and a link replaced. [local] */
+static int check_bare(const char *path)
+{
+    struct stat there;
+    return lstat(path, &there) || S_ISREG(there.st_mode)
+               ? 0
+               : cli_fail(WEIR_EEXIST, path, 0, "is there, is no file, and is left alone");
+}
+
+static int put_file(const char *command, const cli_source *s, const options *o,
+                    cli_account *account)
+{
+    const cli_target *target = &o->target;
+    const bool bare = cli_is_bare(o->output);
+    if (target->chunk.given || target->shard.given || target->codec || target->format)
+        return cli_usage(command, "--chunk, --shard, --codec and --format are for arrays");
+    if (!bare && s->dimensions > 2)
         return refuse_csv(command, s);
-    return cli_new_file_write(command, o->output, replaces, fill_csv,
-                              &(text){s, memory_of(o), account});
+    int status = cli_settle(command, bare && cli_rank() == 0 ? check_bare(o->output) : 0);
+    if (status)
+        return status;
+    return cli_new_file_write(command, o->output, target->overwrite ? "" : NULL,
+                              bare ? fill_bare : fill_csv, &(filling){s, o, account});
 }
 
 static int run(int argc, char **argv)
@@ -145,10 +203,9 @@ static int run(int argc, char **argv)
     int status = cli_source_open(argv[0], argv[1], o.target.hints, &s);
     if (status)
         return status;
-    if (o.output && strcmp(o.output, "-") != 0)
-        status = (cli_is_csv(o.output) ? put_csv : put_array)(argv[0], &s, &o, &account);
-    else
-        status = put_text(argv[0], &s, &o, &account);
+    const bool is_text = !o.output || !strcmp(o.output, "-");
+    const bool is_file = !is_text && (cli_is_csv(o.output) || cli_is_bare(o.output));
+    status = (is_text ? put_text : is_file ? put_file : put_array)(argv[0], &s, &o, &account);
     cli_source_close(&s);
     if (!status)
         cli_account_end(&account, &(cli_outcome){.plan = ""});

@@ -102,5 +102,5 @@ const cli_command cli_laplace = {
         "iteration.\n" CLI_OPERATOR_LEAVES,
     .options = table,
     .example = {"weir laplace a.npy l.npy --iterations 20",
-                "mpirun -n 2 weir laplace a.npy l.npy --tolerance 0.01 --halo file"},
+                "mpirun -n 2 weir laplace a.npy m.npy --tolerance 0.01 --halo file"},
     .run = run};

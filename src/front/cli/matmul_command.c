@@ -50,5 +50,5 @@ const cli_command cli_matmul = {.name = "matmul",
                                 .about = "C has type and order of A.\n" CLI_OPERATOR_LEAVES,
                                 .options = table,
                                 .example = {"weir matmul a.npy b.npy c.npy",
-                                            "mpirun -n 2 weir matmul a.npy b.npy c.npy --dry-run"},
+                                            "mpirun -n 2 weir matmul a.npy b.npy d.npy --dry-run"},
                                 .run = run};

@@ -38,5 +38,5 @@ const cli_command cli_median = {
     .about =
         "For matrices of any type but complex; OUT has type and order of IN.\n" CLI_OPERATOR_LEAVES,
     .options = table,
-    .example = {"weir median a.npy m.npy --window 5", "mpirun -n 2 weir median a.npy m.npy"},
+    .example = {"weir median a.npy m.npy --window 5", "mpirun -n 2 weir median a.npy n.npy"},
     .run = run};

@@ -153,7 +153,7 @@ int cli_new_file_write(const char *command, const char *path, const char *replac
     cli_interrupt_guard(status ? NULL : f.made);
     if (status)
         return status;
-    int code = fill(user, f.out);
+    int code = fill(user, f.out, f.made);
     if (code && f.out == stdout && ferror(stdout))
         code = 0; /* which is told when that is flushed */
     if (!code && f.out && f.out != stdout && (fflush(f.out) || ferror(f.out)))

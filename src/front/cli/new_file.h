@@ -12,8 +12,9 @@
  * is "-", or in /dev. Returns NULL, or what is wrong. */
 const char *cli_new_file_check(const char *path, const char *kind);
 
-/* Called on every rank; `out` is NULL on all but rank 0. Returns an error code. */
-typedef int cli_file_fill(void *user, FILE *out);
+/* Called on every rank; `out` is NULL on all but rank 0. `made` is what the file is called there
+ * until it is whole, "" where it has no other name. Returns an error code. */
+typedef int cli_file_fill(void *user, FILE *out, const char *made);
 
 /* Whether that name is standard output. */
 bool cli_new_file_is_output(const char *path);

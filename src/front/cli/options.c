@@ -125,12 +125,13 @@ const char *cli_parse_type(const char *text, void *out)
     return type ? NULL : "must be bool, i1 to i8, u1 to u8, f2, f4, f8, c8 or c16, or as float64";
 }
 
-/* "-5", "-inf" and "-" are no options. */
-static int is_option(const char *text)
+/* "-" is none, nor "-5" and "-inf" where there may be a number. */
+static bool is_option(const char *command, const char *text)
 {
     char *end;
     strtod(text, &end);
-    return *text == '-' && text[1] && end == text;
+    return *text == '-' && text[1] &&
+           (end == text || !strstr(cli_command_find(command)->arguments, "VALUE"));
 }
 
 /* The option that "--name", "--name=value" or "-n" is; or NULL. */
@@ -236,7 +237,7 @@ const char *cli_options_parse(int argc, char **argv, const cli_option *table, vo
             open = 0;
             continue;
         }
-        if (!open || !is_option(word)) {
+        if (!open || !is_option(argv[0], word)) {
             argv[++*arguments] = argv[i];
             continue;
         }

@@ -31,9 +31,9 @@ typedef struct cli_seed {
     uint64_t value;
 } cli_seed;
 
-/* Sets members of `out`, and moves what is no option, such as negative numbers and all behind "--",
- * to argv[1] and on; `arguments` says how many these are. "--name=value" is "--name value". Returns
- * NULL, or what is wrong, valid until the next call. */
+/* Sets members of `out`, and moves what is no option to argv[1] and on, such as all behind "--",
+ * and, of a subcommand that takes a VALUE, negative numbers; `arguments` says how many these are.
+ * "--name=value" is "--name value". Returns NULL, or what is wrong, valid until the next call. */
 const char *cli_options_parse(int argc, char **argv, const cli_option *table, void *out,
                               int *arguments);
 
@@ -68,9 +68,10 @@ const char *cli_parse_tolerance(const char *text, void *out); /* double, from 0 
         "--hints", 0, "NAME=VALUE;...", at, cli_parse_text,                                        \
             "tunables (docs/tunables.md); WEIR_HINTS is stronger", NULL                            \
     }
-#define CLI_OPTION_WHOLE(at)                                                                       \
+#define CLI_OPTION_WHOLE(letter, at)                                                               \
     {                                                                                              \
-        "--recursive", 'r', NULL, at, NULL, "nothing more: arrays that are folders go whole", NULL \
+        "--recursive", letter, NULL, at, NULL, "nothing more: arrays that are folders go whole",   \
+            NULL                                                                                   \
     }
 #define CLI_OPTION_JSON(at)                                                                        \
     {                                                                                              \

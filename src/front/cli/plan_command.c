@@ -92,8 +92,9 @@ static int print_plan(const weir_plan *plan, form *make, FILE *out)
     return code;
 }
 
-static int draw(void *user, FILE *out)
+static int draw(void *user, FILE *out, const char *made)
 {
+    (void)made;
     return out ? print_plan(user, weir_plan_svg, out) : 0;
 }
 

@@ -1,5 +1,4 @@
 /* weir put: writes a section of an array, from another array, from text, or with one value. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,11 +218,13 @@ static int check_raw(putting *p, const char *path)
 static int put_array(putting *p, const char *name, const char *to_name, const char *hints)
 {
     cli_source from;
-    char room[PATH_MAX + 400];
+    char raw[CLI_RAW_NAME];
+    const bool bare = cli_is_bare(name);
+    const char *path = bare ? raw : name;
     weir_array_info info = {.type = p->to.info->type, .dimensions = p->to.dimensions};
     memcpy(info.shape, p->to.shape, sizeof info.shape);
-    const char *path = cli_raw_name(name, &info, room, sizeof room);
-    int status = path == name ? 0 : check_raw(p, name);
+    cli_raw_name(name, &info, raw);
+    int status = bare ? check_raw(p, name) : 0;
     if (!status)
         status = cli_source_open(p->command, path, hints, &from);
     if (status)
@@ -381,7 +382,7 @@ const cli_command cli_put = {
     .about =
         "FILE is an array, or a section of one, whose shape fits as in NumPy: sizes are equal or "
         "1; elements convert as weir convert has it. Or it is .bin or .raw, elements of the "
-        "array's type one after the other; or .csv, or - for standard input: numbers by rows with "
+        "array's type alone, by rows; or .csv, or - for standard input: numbers by rows with "
         "commas, spaces or ends of lines between them, and remarks behind #. What does not fit "
         "changes nothing; what fails or is interrupted later leaves elements of both kinds. The "
         "bracket is that of weir get, but indices must not repeat.",

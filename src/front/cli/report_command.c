@@ -40,8 +40,9 @@ static int make(const char *folder, const char *name, report_job **job, report *
     return 0;
 }
 
-static int fill(void *user, FILE *out)
+static int fill(void *user, FILE *out, const char *made)
 {
+    (void)made;
     if (out)
         report_print_page(user, out);
     return 0;

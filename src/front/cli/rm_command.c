@@ -17,12 +17,12 @@ typedef struct options {
 
 static const cli_option table[] = {
     {"--force", 'f', NULL, offsetof(options, force), NULL,
-     "does not ask, and does not mind what is not there", NULL},
+     "does not ask, and does not mind what is not there, or not named", NULL},
     {"--disks", 0, "A:B", offsetof(options, disks), cli_parse_text,
      "folders outside the set's own from which its local arrays are removed, and of parts of "
      "striped files that older versions made",
      "those of WEIR_DISKS"},
-    CLI_OPTION_WHOLE(offsetof(options, whole)),
+    CLI_OPTION_WHOLE('r', offsetof(options, whole)),
     {0}};
 
 /* What goes, and what stays. */
@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
     int arguments, status = 0;
     options o = {0};
     const char *problem = cli_options_parse(argc, argv, table, &o, &arguments);
-    if (problem || !arguments)
+    if (problem || (!arguments && !o.force))
         return cli_usage(argv[0], problem ? problem : "takes arrays");
     for (int i = 1; i <= arguments && cli_rank() == 0; i++) {
         const int one = remove_one(argv[0], &o, argv[i]);

@@ -4,9 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
+#include "failure.h"
 #include "foreign.h"
+
+/* Of a folder that is an array itself, 1. */
+static int is_itself(void *user, const char *name, const weir_array_info *info)
+{
+    (void)info;
+    return !strcmp(name, *(const char *const *)user);
+}
+
+/* Whether a folder that cannot be opened as an array is one of arrays. */
+static bool is_group(const char *path)
+{
+    struct stat s;
+    return !stat(path, &s) && S_ISDIR(s.st_mode) && !weir_array_list(path, is_itself, &path);
+}
 
 /* Says of a name such as "a.h5" what it is that cannot be read. */
 static int name_format(const char *path, int code)
@@ -26,9 +42,13 @@ static int name_format(const char *path, int code)
                                                    : "; is a ] missing?");
         return weir_error_raise(&error);
     }
-    if (code != WEIR_EFORMAT || !format)
+    if (code != WEIR_EFORMAT)
         return code;
-    snprintf(error.text, sizeof error.text, "weir does not read %s, only " CLI_FORMATS, format);
+    if (cli_rank() == 0 && is_group(path))
+        snprintf(error.text, sizeof error.text,
+                 "a group of Zarr arrays, which weir ls %.200s lists", path);
+    else if (format)
+        snprintf(error.text, sizeof error.text, "weir does not read %s, only " CLI_FORMATS, format);
     return weir_error_raise(&error);
 }
 
@@ -36,7 +56,7 @@ int cli_array_open(const char *command, const char *path, int mode, const char *
                    weir_array **out)
 {
     int code = weir_array_open(MPI_COMM_WORLD, path, mode, hints, out);
-    return cli_settle(command, name_format(path, code));
+    return cli_settle(command, name_format(path, cli_fail_inside(path, code)));
 }
 
 static int open_array(const char *command, const char *path, int mode, const char *hints,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "failure.h"
 #include "foreign.h"
 #include "interrupt.h"
 #include "text_file.h"
@@ -165,7 +166,7 @@ int cli_target_create(const char *command, const cli_target *target, const char 
                                       .like = model->like};
         cli_interrupt_hold(command);
         int code = weir_array_create(MPI_COMM_WORLD, path, info, &options, target->hints, out);
-        status = cli_settle(command, code);
+        status = cli_settle(command, cli_fail_inside(path, code));
         cli_interrupt_guard(status ? NULL : removable(path, weir_array_where(*out)));
     }
     free(disks.text);

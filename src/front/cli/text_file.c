@@ -1,7 +1,6 @@
 /* Words are read one at a time, however long the text is. */
 #include "text_file.h"
 
-#include <limits.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -18,6 +17,12 @@ bool cli_name_ends(const char *path, const char *ending)
 bool cli_is_csv(const char *path)
 {
     return strncmp(path, "raw:", 4) != 0 && cli_name_ends(path, ".csv");
+}
+
+bool cli_is_bare(const char *path)
+{
+    return strncmp(path, "raw:", 4) != 0 &&
+           (cli_name_ends(path, ".bin") || cli_name_ends(path, ".raw"));
 }
 
 bool cli_file_begins(const char *path, const char *text)
@@ -86,16 +91,11 @@ int cli_text_next(cli_text_reader *r)
     return length > 0;
 }
 
-const char *cli_raw_name(const char *path, const weir_array_info *info, char *room, size_t size)
+void cli_raw_name(const char *path, const weir_array_info *info, char out[CLI_RAW_NAME])
 {
-    if (!strncmp(path, "raw:", 4) || (!cli_name_ends(path, ".bin") && !cli_name_ends(path, ".raw")))
-        return path;
-    int used = snprintf(room, size, "raw:%.*s:%s:%s", PATH_MAX, path, weir_type_name(info->type),
-                        info->dimensions ? "" : "()");
+    size_t used = (size_t)snprintf(out, CLI_RAW_NAME, "raw:%.*s:%s:%s", PATH_MAX, path,
+                                   weir_type_name(info->type), info->dimensions ? "" : "()");
     for (int d = 0; d < info->dimensions; d++)
-        used += snprintf(room + used, size - (size_t)used, "%s%lld", d ? "," : "",
-                         (long long)info->shape[d]);
-    if (info->columns)
-        snprintf(room + used, size - (size_t)used, ":F");
-    return room;
+        used += (size_t)snprintf(out + used, CLI_RAW_NAME - used, "%s%lld", d ? "," : "",
+                                 (long long)info->shape[d]);
 }

@@ -2,11 +2,15 @@
 #ifndef WR_CLI_TEXT_FILE_H
 #define WR_CLI_TEXT_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <weir/weir.h>
 
 bool cli_is_csv(const char *path);
+
+/* Whether the name is that of a file of elements alone, by rows: "x.bin", "x.raw". */
+bool cli_is_bare(const char *path);
 
 /* Whether a name ends so, in large letters or small ones, and has more than that. */
 bool cli_name_ends(const char *path, const char *ending);
@@ -32,7 +36,8 @@ int cli_text_open(const char *path, FILE **out);
 enum { CLI_TEXT_LONG = -1, CLI_TEXT_EMPTY = -2 };
 int cli_text_next(cli_text_reader *reader);
 
-/* "x.bin" and "x.raw" as names of arrays: "raw:x.bin:f8:10,20"; all else as it is. */
-const char *cli_raw_name(const char *path, const weir_array_info *info, char *room, size_t size);
+/* The name of the array that a file's elements alone are: "raw:x.bin:f8:10,20". */
+enum { CLI_RAW_NAME = PATH_MAX + 400 };
+void cli_raw_name(const char *path, const weir_array_info *info, char out[CLI_RAW_NAME]);
 
 #endif

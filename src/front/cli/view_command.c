@@ -171,8 +171,9 @@ typedef struct painting {
     cli_figure figure;
 } painting;
 
-static int paint(void *user, FILE *out)
+static int paint(void *user, FILE *out, const char *made)
 {
+    (void)made;
     const painting *all = user;
     cli_canvas canvas;
     int code = fill(all->source, all->o, all->picture, all->account);
