@@ -108,6 +108,12 @@ def test_reduce(tmp_path):
                     assert np.allclose(got, wanted, rtol=1e-4), (dtype, axis, kind)
                     if kind in ("min", "max", "sum"):
                         assert got.dtype == wanted.dtype, (dtype, kind)
+    for dtype in ("i8", "u8", "i2", "b1"):
+        x = np.array([np.iinfo(dtype).max - 1 if dtype != "b1" else 0, 1], dtype)
+        np.save(tmp_path / "i.npy", x)
+        with weir.open(tmp_path / "i.npy") as a:
+            s = weir.reduce(a)
+            assert (s.min, s.max) == (int(x.min()), int(x.max())) and type(s.min) is type(s.max) is int
     x = np.array([[1, np.nan], [3, 4]])
     np.save(tmp_path / "n.npy", x)
     with weir.open(tmp_path / "n.npy") as a:
