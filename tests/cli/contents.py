@@ -458,6 +458,10 @@ def numbers_case(i):
         return
     told = objects(weir("reduce", name + section, "--json", ranks=ranks))
     assert told["count"] == wide.size and (not wide.size or np.isclose(told["mean"], wide.mean(), 1e-9, 1e-300)), case
+    if y.size:
+        bounds = y.min().item(), y.max().item()
+        assert (told["min"], told["max"]) == bounds, f"{case}: {told} {bounds}"
+        assert type(told["min"]) is int or x.dtype.kind == "f", f"{case}: {told}"
     axes = tuple(d for d in range(x.ndim) if random.integers(2))
     if axes and x.size:
         kind = str(random.choice(["sum", "mean", "min", "max", "std"]))
@@ -470,6 +474,22 @@ def numbers_case(i):
         assert found.shape == wanted.shape and np.allclose(found.astype("f8"), wanted.astype("f8"), 1e-3, 1e-3), case
         wide = x.dtype.kind in "biu" or kind in ("min", "max")
         assert not wide or found.dtype == wanted.dtype, f"{case}: {found.dtype} {wanted.dtype}"
+
+
+def exact_case(dtype, ranks):
+    """Least and largest integers that are the same double as others, in many places."""
+    random, name = np.random.default_rng([SEED, ranks]), f"exact-{dtype}-{ranks}.npy"
+    info = np.iinfo(dtype)
+    for least, most in ((2 ** 53, 2 ** 53 + 9), (info.min, info.min + 999), (info.max - 999, info.max)):
+        x = random.integers(least, most, 20001, dtype, endpoint=True)
+        np.save(name, x)
+        for section in ("", "[5::3]"):
+            y = take(x, section or "[...]")
+            told = objects(weir("reduce", name + section, "--json", "--memory", "20K", ranks=ranks))
+            bounds = int(y.min()), int(y.max())
+            assert (told["min"], told["max"]) == bounds, f"{x.dtype}{section} {told} {bounds}"
+    lines = weir("reduce", name).splitlines()
+    assert lines[:2] == [f"min    {x.min()}", f"max    {x.max()}"], lines
 
 
 def check_passes():
@@ -532,6 +552,7 @@ def numbers():
         for wait in waits: # others have unfinished files here
             wait.result()
         waits = [pool.submit(diff_case, i) for i in range(CASES or 16)]
+        waits += [pool.submit(exact_case, *of) for of in (("i8", 1), ("u8", 1), (("i8", "u8")[SEED % 2], 3))]
         waits += [pool.submit(numbers_case, i) for i in range(CASES or 16)]
         for wait in waits:
             wait.result()
