@@ -93,6 +93,15 @@ def test_operators(arrays):
                                              (x.min(), x.max(), x.mean(), x.std()))
 
 
+def test_rows_only(tmp_path):
+    x = np.arange(20.0).reshape(4, 5)
+    np.save(tmp_path / "x.npy", np.asfortranarray(x))
+    with weir.open(tmp_path / "x.npy") as a, weir.copy(a, tmp_path / "x.nc:/x") as b:
+        assert a.order == "F" and b.order == "C" and np.array_equal(b[...], x)
+        with weir.copy(b, tmp_path / "y.npy") as c, weir.copy(a, tmp_path / "z.npy") as d:
+            assert c.order == "C" and d.order == "F"
+
+
 def test_reduce(tmp_path):
     rng = np.random.default_rng(4)
     for number, dtype in enumerate(["f8", "f4", "i4", "u1", "b1", "i8", "f2"]):

@@ -42,8 +42,10 @@ class _Target:
         if self.path is None:
             self.array = to
         else:
-            self.array = create(to, shape, dtype or like.dtype, like.order, comm=like.comm,
-                                overwrite=overwrite or dry)
+            name = os.fsdecode(to)
+            by_rows = ":/" in name and not name.startswith("raw:")  # NetCDF and HDF5 have only that
+            self.array = create(to, shape, dtype or like.dtype, "C" if by_rows else like.order,
+                                comm=like.comm, overwrite=overwrite or dry)
         self.dry = dry
 
     def __enter__(self):
