@@ -257,6 +257,30 @@ def check_files():
         subprocess.run(["umount", "disk"], check=True)
 
 
+def check_rows():
+    """Of arrays by columns NetCDF and HDF5 get the same by rows, unless they were to be by columns."""
+    x = np.random.default_rng(SEED).normal(size=(6, 5, 4))
+    np.save("columns.npy", np.asfortranarray(x))
+    np.save("matrix.npy", np.asfortranarray(x[0]))
+    made = subprocess.run(command(1, "create", "rows.h5:/x", "--shape", 2), capture_output=True, text=True)
+    assert not made.returncode or "HDF5" in made.stderr, made  # a build without it
+    cases = [("rows.nc:/x", x, 2, "convert", "columns.npy"), ("rows.h5:/x", x, 2, "convert", "columns.npy"),
+             ("rows.h5:/x", x.T, 1, "transpose", "columns.npy"),
+             ("rows.h5:/x", x[1:, ::2], 2, "get", "columns.npy[1:, ::2]", "-o"),
+             ("rows.h5:/x", x.max(1), 1, "reduce", "columns.npy", "--axis", 1, "--kind", "max", "-o"),
+             ("rows.h5:/x", x[0], 1, "median", "matrix.npy", "--window", 1)]
+    for new, wanted, ranks, *words in cases[:1] if made.returncode else cases:
+        weir(*words, new, "--overwrite", ranks=ranks)
+        weir("get", new, "-o", "got.npy", "--overwrite")
+        got = np.load("got.npy")
+        assert same(got, wanted) and got.flags.c_contiguous, f"{words} {new}:\n{got}\n{wanted}"
+    for words in (["convert", "columns.npy", "rows.nc:/y"], ["create", "rows.h5:/y", "--shape", "2,2"]):
+        refuses(2, "store by rows: --order C", *words, "--order", "F")
+    weir("reduce", "columns.npy")
+    weir("convert", "columns.npy", "columns.zarr")
+    assert '"transpose"' in open("columns.zarr/zarr.json").read()
+
+
 def text():
     np.save("text.npy", np.zeros((2, 2, 2)))
     with ThreadPoolExecutor(3) as pool:
@@ -269,6 +293,7 @@ def text():
     check_huge()
     check_pipes()
     check_files()
+    check_rows()
 
 
 def put_case(i):

@@ -54,8 +54,10 @@ static int put_array(const char *command, const cli_source *s, const options *o,
 {
     weir_array *to;
     char name[PATH_MAX + 400];
-    weir_array_info info = {
-        .type = s->info->type, .dimensions = s->dimensions, .columns = s->info->columns};
+    weir_array_info info = {.type = s->info->type,
+                            .dimensions = s->dimensions,
+                            .columns =
+                                s->info->columns && !cli_target_is_by_rows(&o->target, o->output)};
     for (int d = 0; d < s->dimensions; d++)
         info.shape[d] = s->shape[d];
     const char *path = cli_raw_name(o->output, &info, name, sizeof name);
