@@ -99,16 +99,18 @@ WEIR_API int weir_array_relax(weir_array *from, weir_array *const to[2],
 WEIR_API int weir_array_median(weir_array *from, weir_array *to, int window, const weir_work *work);
 
 typedef struct weir_statistics {
-    int64_t count, nans;   /* elements; of these, not a number, which do not count below */
-    double min, max, mean; /* 0 if there is nothing; -0 counts as 0 */
-    double deviation;      /* standard, of the population; not a number if one is infinite */
-    int64_t reserved[4];   /* 0 */
+    int64_t count, nans;          /* elements; of these, not a number, which do not count below */
+    double min, max, mean;        /* 0 if there is nothing; -0 counts as 0 */
+    double deviation;             /* standard, of the population; not a number if one is infinite */
+    int64_t exact_min, exact_max; /* of integers, also bool: min and max, not rounded; of u8
+                                     converted to int64_t, of floats 0 */
+    int64_t reserved[2];          /* 0 */
 } weir_statistics;
 
-/* Of any type but complex (WEIR_EINVAL), and in doubles: of i8 and u8 beyond 2^53 these, also min
- * and max, are rounded, and distances from the mean below 1e-150 are nothing to the deviation. The
- * order of summing depends on the number of ranks and on memory; all ranks get the same. After an
- * error *out is as it was. */
+/* Of any type but complex (WEIR_EINVAL), and, but for the exact ones, in doubles: of i8 and u8
+ * beyond 2^53 these, also min and max, are rounded, and distances from the mean below 1e-150 are
+ * nothing to the deviation. The order of summing depends on the number of ranks and on memory; all
+ * ranks get the same. After an error *out is as it was. */
 WEIR_API int weir_array_reduce(weir_array *array, weir_statistics *out, const weir_work *work);
 
 enum weir_reduction_kind { WEIR_SUM, WEIR_MEAN, WEIR_MIN, WEIR_MAX, WEIR_DEVIATION };

@@ -112,8 +112,10 @@ int wr_dataset_describe(const weir_array_info *info, const void *fill, wr_hdf5 *
     d->dimensions = info->dimensions;
     d->format = WEIR_HDF5;
     int code = wr_description_settle(d);
-    if (!code && (info->columns || info->shard))
-        code = wr_fail(WEIR_EUNSUPPORTED, "HDF5 stores by rows, and has no shards");
+    if (!code && info->columns && info->dimensions > 1)
+        code = wr_fail(WEIR_EUNSUPPORTED, "HDF5 stores by rows only");
+    if (!code && info->shard)
+        code = wr_fail(WEIR_EUNSUPPORTED, "HDF5 has no shards");
     if (code)
         return code;
     memcpy(d->shape, info->shape, (size_t)info->dimensions * sizeof *d->shape);

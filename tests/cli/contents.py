@@ -289,6 +289,30 @@ def check_files():
         subprocess.run(["umount", "disk"], check=True)
 
 
+def check_rows():
+    """Of arrays by columns NetCDF and HDF5 get the same by rows, unless they were to be by columns."""
+    x = np.random.default_rng(SEED).normal(size=(6, 5, 4))
+    np.save("columns.npy", np.asfortranarray(x))
+    np.save("matrix.npy", np.asfortranarray(x[0]))
+    made = subprocess.run(command(1, "create", "rows.h5:/x", "--shape", 2), capture_output=True, text=True)
+    assert not made.returncode or "HDF5" in made.stderr, made  # a build without it
+    cases = [("rows.nc:/x", x, 1, "convert", "columns.npy"), ("rows.h5:/x", x, 1, "convert", "columns.npy"),
+             ("rows.h5:/x", x.T, 1, "transpose", "columns.npy"),
+             ("rows.h5:/x", x[1:, ::2], 2, "get", "columns.npy[1:, ::2]", "-o"),
+             ("rows.h5:/x", x.max(1), 1, "reduce", "columns.npy", "--axis", 1, "--kind", "max", "-o"),
+             ("rows.h5:/x", x[0], 1, "median", "matrix.npy", "--window", 1)]
+    for new, wanted, ranks, *words in cases[:1] if made.returncode else cases:
+        weir(*words, new, "--overwrite", ranks=ranks)
+        weir("get", new, "-o", "got.npy", "--overwrite")
+        got = np.load("got.npy")
+        assert same(got, wanted) and got.flags.c_contiguous, f"{words} {new}:\n{got}\n{wanted}"
+    for words in (["convert", "columns.npy", "rows.nc:/y"], ["create", "rows.h5:/y", "--shape", "2,2"]):
+        refuses(2, "store by rows: --order C", *words, "--order", "F")
+    weir("reduce", "columns.npy")
+    weir("convert", "columns.npy", "columns.zarr")
+    assert '"transpose"' in open("columns.zarr/zarr.json").read()
+
+
 def text():
     np.save("text.npy", np.zeros((2, 2, 2)))
     with ThreadPoolExecutor(3) as pool:
@@ -301,6 +325,7 @@ def text():
     check_huge()
     check_pipes()
     check_files()
+    check_rows()
 
 
 def put_case(i):
@@ -508,6 +533,10 @@ def numbers_case(i):
         return
     told = objects(weir("reduce", name + section, "--json", ranks=ranks))
     assert told["count"] == wide.size and (not wide.size or np.isclose(told["mean"], wide.mean(), 1e-9, 1e-300)), case
+    if y.size:
+        bounds = y.min().item(), y.max().item()
+        assert (told["min"], told["max"]) == bounds, f"{case}: {told} {bounds}"
+        assert type(told["min"]) is int or x.dtype.kind == "f", f"{case}: {told}"
     axes = tuple(d for d in range(x.ndim) if random.integers(2))
     if axes and x.size:
         kind = str(random.choice(["sum", "mean", "min", "max", "std"]))
@@ -520,6 +549,22 @@ def numbers_case(i):
         assert found.shape == wanted.shape and np.allclose(found.astype("f8"), wanted.astype("f8"), 1e-3, 1e-3), case
         wide = x.dtype.kind in "biu" or kind in ("min", "max")
         assert not wide or found.dtype == wanted.dtype, f"{case}: {found.dtype} {wanted.dtype}"
+
+
+def exact_case(dtype, ranks):
+    """Least and largest integers that are the same double as others, in many places."""
+    random, name = np.random.default_rng([SEED, ranks]), f"exact-{dtype}-{ranks}.npy"
+    info = np.iinfo(dtype)
+    for least, most in ((2 ** 53, 2 ** 53 + 9), (info.min, info.min + 999), (info.max - 999, info.max)):
+        x = random.integers(least, most, 20001, dtype, endpoint=True)
+        np.save(name, x)
+        for section in ("", "[5::3]"):
+            y = take(x, section or "[...]")
+            told = objects(weir("reduce", name + section, "--json", "--memory", "20K", ranks=ranks))
+            bounds = int(y.min()), int(y.max())
+            assert (told["min"], told["max"]) == bounds, f"{x.dtype}{section} {told} {bounds}"
+    lines = weir("reduce", name).splitlines()
+    assert lines[:2] == [f"min    {x.min()}", f"max    {x.max()}"], lines
 
 
 def check_passes():
@@ -582,6 +627,7 @@ def numbers():
         for wait in waits: # others have unfinished files here
             wait.result()
         waits = [pool.submit(diff_case, i) for i in range(CASES or 16)]
+        waits += [pool.submit(exact_case, *of) for of in (("i8", 1), ("u8", 1), (("i8", "u8")[SEED % 2], 3))]
         waits += [pool.submit(numbers_case, i) for i in range(CASES or 16)]
         for wait in waits:
             wait.result()

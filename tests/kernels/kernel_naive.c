@@ -173,10 +173,15 @@ int naive_relax(const naive *from, naive *const to[2], weir_relaxation *r)
 
 /* --- reduce --- */
 
+static int64_t exact(int type, long double v)
+{
+    return type == WEIR_U8 ? (int64_t)(uint64_t)v : (int64_t)v;
+}
+
 weir_statistics naive_reduce(const naive *a)
 {
     weir_statistics s = {.count = a->elements};
-    long double sum = 0, squares = 0;
+    long double sum = 0, squares = 0, least = 0, most = 0;
     for (int64_t k = 0; k < a->elements; k++) {
         long double v = naive_value(a->info.type, a->data + k * a->element);
         bool first = s.nans == k;
@@ -186,8 +191,12 @@ weir_statistics naive_reduce(const naive *a)
         }
         s.min = first || (double)v < s.min ? (double)v : s.min;
         s.max = first || (double)v > s.max ? (double)v : s.max;
+        least = first || v < least ? v : least;
+        most = first || v > most ? v : most;
         sum += v;
     }
+    s.exact_min = is_float(a->info.type) ? 0 : exact(a->info.type, least);
+    s.exact_max = is_float(a->info.type) ? 0 : exact(a->info.type, most);
     long double count = (long double)(s.count - s.nans);
     for (int64_t k = 0; k < a->elements && count > 0; k++) {
         long double v = naive_value(a->info.type, a->data + k * a->element);

@@ -282,6 +282,8 @@ static void check_statistics(const kernel_scene *s, const weir_statistics *got)
     CHECK_EQUAL(got->count, wanted->count);
     CHECK_EQUAL(got->nans, wanted->nans);
     CHECK(got->min == wanted->min && got->max == wanted->max);
+    CHECK_EQUAL(got->exact_min, wanted->exact_min);
+    CHECK_EQUAL(got->exact_max, wanted->exact_max);
     if (s->moderate) {
         CHECK(is_near(got->mean, wanted->mean, scale));
         CHECK(is_near(got->deviation, wanted->deviation, scale));

@@ -93,6 +93,15 @@ def test_operators(arrays):
                                              (x.min(), x.max(), x.mean(), x.std()))
 
 
+def test_rows_only(tmp_path):
+    x = np.arange(20.0).reshape(4, 5)
+    np.save(tmp_path / "x.npy", np.asfortranarray(x))
+    with weir.open(tmp_path / "x.npy") as a, weir.copy(a, tmp_path / "x.nc:/x") as b:
+        assert a.order == "F" and b.order == "C" and np.array_equal(b[...], x)
+        with weir.copy(b, tmp_path / "y.npy") as c, weir.copy(a, tmp_path / "z.npy") as d:
+            assert c.order == "C" and d.order == "F"
+
+
 def test_reduce(tmp_path):
     rng = np.random.default_rng(4)
     for number, dtype in enumerate(["f8", "f4", "i4", "u1", "b1", "i8", "f2"]):
@@ -108,6 +117,12 @@ def test_reduce(tmp_path):
                     assert np.allclose(got, wanted, rtol=1e-4), (dtype, axis, kind)
                     if kind in ("min", "max", "sum"):
                         assert got.dtype == wanted.dtype, (dtype, kind)
+    for dtype in ("i8", "u8", "i2", "b1"):
+        x = np.array([np.iinfo(dtype).max - 1 if dtype != "b1" else 0, 1], dtype)
+        np.save(tmp_path / "i.npy", x)
+        with weir.open(tmp_path / "i.npy") as a:
+            s = weir.reduce(a)
+            assert (s.min, s.max) == (int(x.min()), int(x.max())) and type(s.min) is type(s.max) is int
     x = np.array([[1, np.nan], [3, 4]])
     np.save(tmp_path / "n.npy", x)
     with weir.open(tmp_path / "n.npy") as a:

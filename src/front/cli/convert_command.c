@@ -10,11 +10,12 @@ typedef struct options {
 
 enum { TARGET = offsetof(options, how) + offsetof(cli_operator_options, target) };
 
-static const cli_option table[] = {CLI_OPTION_TYPE(offsetof(options, type), "that of OLD"),
-                                   CLI_OPTION_ORDER(offsetof(options, columns), "that of OLD"),
-                                   CLI_OPERATOR_MAKING(offsetof(options, how)),
-                                   CLI_TARGET_SET(TARGET),
-                                   {0}};
+static const cli_option table[] = {
+    CLI_OPTION_TYPE(offsetof(options, type), "that of OLD"),
+    CLI_OPTION_ORDER(offsetof(options, columns), "that of OLD, but C in NetCDF and HDF5"),
+    CLI_OPERATOR_MAKING(offsetof(options, how)),
+    CLI_TARGET_SET(TARGET),
+    {0}};
 
 static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
 {

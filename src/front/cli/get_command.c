@@ -63,7 +63,7 @@ static int put_array(const char *command, const cli_source *s, const options *o,
 {
     weir_array *to;
     weir_array_info info = describe(s);
-    info.columns = s->info->columns;
+    info.columns = s->info->columns && !cli_target_is_by_rows(&o->target, o->output);
     int status = cli_target_create(command, &o->target, o->output, &(cli_model){&info, NULL}, &to);
     if (!status)
         status = cli_target_finish(command, to, copy_slabs(s, to, o->target.memory, account));

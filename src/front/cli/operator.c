@@ -107,6 +107,8 @@ static int make_outputs(running *r)
     info.distribution = (weir_distribution){0};
     info.tile = info.shard = NULL;
     info.codec = NULL;
+    if (r->op->outputs && cli_target_is_by_rows(&r->how->target, r->argv[1 + r->opened]))
+        info.columns = 0;
     const char *problem = r->op->describe ? r->op->describe(r->options, in, &info) : NULL;
     int status = problem ? cli_usage(r->argv[0], problem) : 0;
     const cli_model model = {&info, r->op->same ? r->arrays.in[0] : NULL};

@@ -14,6 +14,7 @@ typedef struct options {
     const char *output;
     int dimensions, along[WEIR_MAX_DIMENSIONS];
     weir_statistics found;
+    int found_in; /* type of elements */
     cli_operator_options how;
 } options;
 
@@ -55,6 +56,7 @@ static int apply(void *user, cli_operands *a, const weir_work *work)
 {
     options *o = user;
     const cli_source *s = &a->source[0];
+    o->found_in = s->info->type;
     const int whole =
         !s->bracket.list && s->elements * weir_type_bytes(s->info->type) == s->info->bytes;
     return whole ? weir_array_reduce(a->in[0], &o->found, work)
@@ -108,35 +110,42 @@ static int apply_along(void *user, cli_operands *a, const weir_work *work)
 
 /* --- numbers --- */
 
-static void print_text(const weir_statistics *s)
-{
-    const char *const name[] = {"min", "max", "mean", "std"};
-    const double value[] = {s->min, s->max, s->mean, s->deviation};
-    for (int i = 0; i < 4; i++)
-        if (s->count > s->nans) /* printf tells the sign of what is no number, too */
-            printf("%-6s %.17g\n", name[i], isnan(value[i]) ? (double)NAN : value[i]);
-        else
-            printf("%-6s none\n", name[i]);
-    printf("%-6s %lld\n%-6s %lld\n", "NaN", (long long)s->nans, "count", (long long)s->count);
-}
+enum { NUMBERS = 4, LONGEST = 40 };
+typedef char number[LONGEST];
 
-/* JSON has no infinite numbers. */
-static void print_json(const weir_statistics *s)
+/* All but "none", "nan" or "inf" is a number in JSON, too. */
+static void write_numbers(const options *o, number text[NUMBERS])
 {
-    const char *const name[] = {"min", "max", "mean", "std"};
-    const double value[] = {s->min, s->max, s->mean, s->deviation};
-    for (int i = 0; i < 4; i++)
-        if (s->count > s->nans && isfinite(value[i]))
-            printf(", \"%s\": %.17g", name[i], value[i]);
+    const weir_statistics *s = &o->found;
+    const double value[NUMBERS] = {s->min, s->max, s->mean, s->deviation};
+    const int64_t exact[] = {s->exact_min, s->exact_max};
+    for (int i = 0; i < NUMBERS; i++)
+        if (s->count == s->nans)
+            snprintf(text[i], LONGEST, "none");
+        else if (i >= 2 || o->found_in >= WEIR_F2) /* printf tells the sign of what is no number */
+            snprintf(text[i], LONGEST, "%.17g", isnan(value[i]) ? (double)NAN : value[i]);
+        else if (o->found_in == WEIR_U8)
+            snprintf(text[i], LONGEST, "%llu", (unsigned long long)exact[i]);
         else
-            printf(", \"%s\": null", name[i]);
-    printf(", \"nans\": %lld, \"count\": %lld", (long long)s->nans, (long long)s->count);
+            snprintf(text[i], LONGEST, "%lld", (long long)exact[i]);
 }
 
 static void print(const void *user, int json)
 {
+    static const char *const name[NUMBERS] = {"min", "max", "mean", "std"};
     const options *o = user;
-    (json ? print_json : print_text)(&o->found);
+    const long long nans = o->found.nans, count = o->found.count;
+    number text[NUMBERS];
+    write_numbers(o, text);
+    for (int i = 0; i < NUMBERS; i++)
+        if (json)
+            printf(", \"%s\": %s", name[i], strchr(text[i], 'n') ? "null" : text[i]);
+        else
+            printf("%-6s %s\n", name[i], text[i]);
+    if (json)
+        printf(", \"nans\": %lld, \"count\": %lld", nans, count);
+    else
+        printf("%-6s %lld\n%-6s %lld\n", "NaN", nans, "count", count);
 }
 
 static const char *check(const options *o, int arguments, const char *array)
@@ -178,7 +187,8 @@ const cli_command cli_reduce = {
     .help = "minimum, maximum, mean, standard deviation; or sums and more along dimensions",
     .about =
         "For any type but complex. What is not a number counts as NaN only; std is that of "
-        "the population. In JSON null is what there is not, or what is not finite.\n"
+        "the population. min and max of integers are exact, mean and std are f8. In JSON null is "
+        "what there is not, or what is not finite.\n"
         "With --axis, of whole arrays: sums of integers are i8 or u8 and wrap there, mean and "
         "std of integers are f8, all else keeps its type, but f2 becomes f4. " CLI_OPERATOR_LEAVES,
     .options = table,

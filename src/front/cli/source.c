@@ -62,8 +62,13 @@ int cli_array_open(const char *command, const char *path, int mode, const char *
 static int open_array(const char *command, const char *path, int mode, const char *hints,
                       weir_array **out)
 {
-    /* mapped pages would look like memory beyond --memory */
-    return cli_array_open(command, path, mode, hints ? hints : "map=16M", out);
+    /* mapped pages look like memory beyond --memory; the last value of a tunable counts */
+    char *bounded;
+    if (asprintf(&bounded, "map=4M;%s", hints ? hints : "") < 0)
+        bounded = NULL;
+    int status = cli_array_open(command, path, mode, bounded ? bounded : hints, out);
+    free(bounded);
+    return status;
 }
 
 /* NULL, or what is wrong. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -63,6 +64,17 @@ static int format_of(const cli_target *target, const char *path)
         if (ends_with(path, length, hdf5[i]))
             return WEIR_HDF5;
     return 0;
+}
+
+bool cli_target_is_by_rows(const cli_target *target, const char *path)
+{
+    const char *inside = strncmp(path, "raw:", 4) != 0 ? strstr(path, ":/") : NULL;
+    char folder[PATH_MAX];
+    struct stat found;
+    if (!inside || formats[target->format])
+        return false;
+    snprintf(folder, sizeof folder, "%.*s:", (int)(inside - path), path);
+    return stat(folder, &found) || !S_ISDIR(found.st_mode);
 }
 
 /* Tiles as the target has them; what came with `info` stays where it can. */
@@ -153,6 +165,8 @@ int cli_target_create(const char *command, const cli_target *target, const char 
     weir_array_info made = *model->info, *info = &made;
     int status = check_name(command, path);
     const char *problem = status ? NULL : set_tiles(target, path, info);
+    if (!problem && info->columns && info->dimensions > 1 && cli_target_is_by_rows(target, path))
+        problem = "NetCDF and HDF5 store by rows: --order C";
     if (status || problem)
         return status ? status : cli_usage(command, problem);
     if (!info->members && *path && path[strlen(path) - 1] == '/' && !format_of(target, path))

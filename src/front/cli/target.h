@@ -2,6 +2,8 @@
 #ifndef WR_CLI_TARGET_H
 #define WR_CLI_TARGET_H
 
+#include <stdbool.h>
+
 #include "options.h"
 
 typedef struct cli_target {
@@ -72,6 +74,10 @@ typedef struct cli_model {
 /* Sets members and distribution of `info` as the target has them. Returns NULL, or what is
  * wrong. */
 const char *cli_target_deal(const cli_target *target, weir_array_info *info);
+
+/* Whether an array of that name can be stored by rows only: it is a variable of NetCDF or HDF5. So
+ * it is made, then, where the order of another array is the default. */
+bool cli_target_is_by_rows(const cli_target *target, const char *path);
 
 /* All elements are 0. Returns an exit status, and has printed a line if it is not 0; so does the
  * next. [collective] */

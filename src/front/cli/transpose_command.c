@@ -14,13 +14,13 @@ static const char *parse_axes(const char *text, void *out)
     return cli_parse_sizes(text, out) ? "must be dimensions such as 2,0,1" : NULL;
 }
 
-static const cli_option table[] = {{"--axes", 0, "SIZES", offsetof(options, given), parse_axes,
-                                    "dimensions of IN as OUT has them, such as 2,0,1",
-                                    "in reverse"},
-                                   CLI_OPTION_TYPE(offsetof(options, type), "that of IN"),
-                                   CLI_OPTION_ORDER(offsetof(options, columns), "that of IN"),
-                                   CLI_OPERATOR_MAKING(offsetof(options, how)),
-                                   {0}};
+static const cli_option table[] = {
+    {"--axes", 0, "SIZES", offsetof(options, given), parse_axes,
+     "dimensions of IN as OUT has them, such as 2,0,1", "in reverse"},
+    CLI_OPTION_TYPE(offsetof(options, type), "that of IN"),
+    CLI_OPTION_ORDER(offsetof(options, columns), "that of IN, but C in NetCDF and HDF5"),
+    CLI_OPERATOR_MAKING(offsetof(options, how)),
+    {0}};
 
 static const char *describe(void *user, const weir_array_info *const *in, weir_array_info *out)
 {

@@ -42,11 +42,13 @@ module weir
     integer(c_int64_t), private :: reserved(4) = 0
   end type
 
-  ! Of all elements; those that are not a number count only in nans.
+  ! Of all elements; those that are not a number count only in nans. exact_min and exact_max are
+  ! those of integers, not rounded, and of weir_u8 from 2**63 up their bits; of reals 0.
   type, bind(C), public :: weir_statistics
     integer(c_int64_t) :: count = 0, nans = 0
     real(c_double) :: min = 0, max = 0, mean = 0, deviation = 0
-    integer(c_int64_t), private :: reserved(4) = 0
+    integer(c_int64_t) :: exact_min = 0, exact_max = 0
+    integer(c_int64_t), private :: reserved(2) = 0
   end type
 
   enum, bind(C)

@@ -153,7 +153,11 @@ static PyObject *give_relaxation(const running *r)
 static PyObject *give_statistics(const running *r)
 {
     const weir_statistics *s = &r->statistics;
-    return Py_BuildValue("LLdddd", (long long)s->count, (long long)s->nans, s->min, s->max, s->mean,
+    const long long count = s->count, nans = s->nans, min = s->exact_min, max = s->exact_max;
+    const int type = weir_array_get_info(r->array[0])->type;
+    if (type >= WEIR_F2)
+        return Py_BuildValue("LLdddd", count, nans, s->min, s->max, s->mean, s->deviation);
+    return Py_BuildValue(type == WEIR_U8 ? "LLKKdd" : "LLLLdd", count, nans, min, max, s->mean,
                          s->deviation);
 }
 

@@ -16,7 +16,8 @@ Estimate.__doc__ = """What an operator would do: bytes read and written by all r
 that makes most, bytes of a rank's buffers, and a line about what is in memory at a time."""
 
 Statistics = collections.namedtuple("Statistics", "count nans min max mean std")
-Statistics.__doc__ = """Of all elements of an array; what is not a number is only counted."""
+Statistics.__doc__ = """Of all elements of an array; what is not a number is only counted. min and max of
+integers are integers, exact."""
 
 Relaxed = collections.namedtuple("Relaxed", "array iterations residual")
 Relaxed.__doc__ = """The array that has the result, iterations made, largest change in the last."""
@@ -41,8 +42,10 @@ class _Target:
         if self.path is None:
             self.array = to
         else:
-            self.array = create(to, shape, dtype or like.dtype, like.order, comm=like.comm,
-                                overwrite=overwrite or dry)
+            name = os.fsdecode(to)
+            by_rows = ":/" in name and not name.startswith("raw:")  # NetCDF and HDF5 have only that
+            self.array = create(to, shape, dtype or like.dtype, "C" if by_rows else like.order,
+                                comm=like.comm, overwrite=overwrite or dry)
         self.dry = dry
 
     def __enter__(self):
