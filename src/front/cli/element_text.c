@@ -70,28 +70,38 @@ static void store_integer(uint64_t value, int type, void *out)
     memcpy(out, &e, CLI_ELEMENT);
 }
 
+/* The power of ten that "e3" says, 0 for nothing; false for anything else. */
+static bool parse_power(const char *text, int64_t *power)
+{
+    char *end;
+    *power = 0;
+    if (!*text)
+        return true;
+    const char *digits = text + 1 + (text[1] == '+' || text[1] == '-');
+    if ((*text != 'e' && *text != 'E') || !isdigit((unsigned char)*digits))
+        return false;
+    const long long said = strtoll(text + 1, &end, 10);
+    *power = said > INT32_MAX ? INT32_MAX : said < -INT32_MAX ? -INT32_MAX : said;
+    return !*end;
+}
+
 /* "1500", "1500.0" or "1.5e3", with all digits: a double would not hold them. */
 static const char *parse_whole(const char *text, uint64_t *out)
 {
-    static const char problem[] = "must be a whole number for this type";
-    char *end;
-    strtod(text, &end);
-    if (!isdigit((unsigned char)*text) || *end || text[strspn(text, "0123456789.eE+-")])
+    static const char problem[] = "must be a whole number for this type", digits[] = "0123456789";
+    const int64_t before = (int64_t)strspn(text, digits);
+    const char *fraction = text + before + (text[before] == '.');
+    const int64_t after = fraction > text + before ? (int64_t)strspn(fraction, digits) : 0;
+    int64_t power;
+    if (!before || !parse_power(fraction + after, &power))
         return problem;
-    const char *point = strchr(text, '.'), *power = strpbrk(text, "eE");
-    const char *last = power ? power : end;
-    int64_t whole = power ? strtoll(power + 1, NULL, 10) : 0; /* digits before the point */
-    whole = whole > INT32_MAX ? INT32_MAX : whole < -INT32_MAX ? -INT32_MAX : whole;
-    whole += (point ? point : last) - text;
     *out = 0;
-    for (const char *at = text; at < last || (whole > 0 && *out); at += at < last) {
-        const unsigned digit = at < last ? (unsigned)(*at - '0') : 0;
-        if (at == point)
-            continue;
-        if (whole-- <= 0 && digit)
+    for (int64_t i = 0; i < before + after || (i < before + power && *out); i++) {
+        const char digit = i < before ? text[i] : i < before + after ? fraction[i - before] : '0';
+        if (i >= before + power && digit != '0')
             return problem;
-        if (whole >= 0 &&
-            (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, digit, out)))
+        if (i < before + power && (__builtin_mul_overflow(*out, 10, out) ||
+                                   __builtin_add_overflow(*out, (uint64_t)(digit - '0'), out)))
             return beyond;
     }
     return NULL;
