@@ -18,8 +18,8 @@ RUN_openmpi := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.
 RUN_mpich := mpiexec.mpich -n
 MPIRUN := $(RUN_$(MPI))
 CORES := $(shell nproc)
-# Most of a test of MPI goes by while its ranks start and wait: twice as many ranks as cores.
-CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell expr 2 \* $(CORES))
+# Most of a test of MPI goes by while its ranks start and wait: three times as many ranks as cores.
+CTEST := ctest --output-on-failure --no-tests=error --parallel $(shell expr 3 \* $(CORES))
 WHICH := -L push
 LIMIT := 180
 
