@@ -195,7 +195,7 @@ typedef struct weir_quantiles {
 /* Exact, and interpolated as numpy.quantile does it, in f8. Elements are read once where their type
  * has up to 16 bits or all are equal, otherwise twice as a rule. Where what is near the quantiles
  * takes more than half of the memory they are read more often, the more the less memory there is
- * for each quantile: 8 times for one in 1 MiB, 47 times for 128 in 60 KiB (an estimate tells).
+ * for each quantile: at most 8 times for one in 60 KiB, 56 times for 128 (an estimate tells).
  * WEIR_EINVAL: complex elements, another number of quantiles, or one that is not from 0 to 1. */
 WEIR_API int weir_array_quantiles(weir_array *array, const weir_selection *of,
                                   weir_quantiles *quantiles, const weir_work *work);

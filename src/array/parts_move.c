@@ -554,11 +554,12 @@ static bool is_same(const wr_folder_entry *a, const wr_folder_entry *b)
 }
 
 /* What is to be moved, and what has the new name already, if that may be replaced: not the array
- * itself, nor what a link leads to that is moved. */
+ * itself, nor, by a link that is moved, what
+ * that leads to. */
 static int look_at_both(const transfer *t, wr_folder_entry *own, wr_folder_entry *found)
 {
     const wr_site *from = &t->from.site, *to = &t->to;
-    wr_folder_entry behind = {0};
+    wr_folder_entry behind = {0}, there = {0};
     int code = wr_folder_look(&to->folder, to->name, false, found);
     if (!code)
         code = wr_folder_look(&from->folder, from->name, false, own);
@@ -566,9 +567,9 @@ static int look_at_both(const transfer *t, wr_folder_entry *own, wr_folder_entry
         return code;
     if (!t->options->overwrite)
         return wr_blame(wr_fail(WEIR_EEXIST, WR_SITE_TAKEN), to->name);
-    if (own->kind == WR_ENTRY_LINK)
+    if (own->kind == WR_ENTRY_LINK && !wr_folder_look(&to->folder, to->name, true, &there))
         wr_folder_look(&from->folder, from->name, true, &behind);
-    if (is_same(own, found) || is_same(&behind, found))
+    if (is_same(own, found) || is_same(&behind, &there))
         return wr_fail(WEIR_EINVAL, "both names are the same array's");
     return wr_array_check_owned(&to->folder, to->name, &t->named, found);
 }
@@ -668,12 +669,12 @@ static int move_link(transfer *t)
 
 static int move_far(transfer *t, const wr_set *spread)
 {
-    wr_folder_entry found;
-    int code = 0;
+    wr_folder_entry own, found;
+    int code = look_at_both(t, &own, &found);
     t->copying.durable = true; /* the old one goes */
-    if (t->from.kind == WR_ARRAY_LINK)
+    if (!code && t->from.kind == WR_ARRAY_LINK)
         return move_link(t);
-    if (spread->members) { /* what is not the array's would stay */
+    if (!code && spread->members) { /* what is not the array's would stay */
         const wr_named_disks all = {.count = spread->disks, .disk = spread->disk};
         code = wr_array_check_owned(&t->from.site.folder, t->from.site.name, &all, &found);
     }

@@ -137,6 +137,8 @@ static int fill(const wr_spread *s, wr_set *set, bool refers)
         wr_folder_mimic(s->from, &made);
     if (!code && s->copying->durable)
         code = wr_set_sync_folders(&made, set, made_disk);
+    if (code && made.fd >= 0)
+        fchmod(made.fd, S_IRWXU); /* to be emptied again */
     wr_folder_close(&made);
     wr_free(made_disk);
     return code;

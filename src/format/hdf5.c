@@ -391,13 +391,15 @@ int wr_hdf5_list(const char *path, wr_hdf5_listed *each, void *user)
         wr_fail(code, "%s", text);
         wr_error_note_file(path, -1);
     }
+    const weir_error error = *weir_error_last();
+    int told = 0; /* also of a file that is damaged further on */
     for (listed *one = l.first, *next; one; one = next) {
         next = one->next;
-        if (!code)
-            code = tell_one(one, each, user);
+        if (!told)
+            told = tell_one(one, each, user);
         wr_free(one);
     }
-    return code;
+    return told || !code ? told : wr_error_raise(&error);
 }
 
 /* --- writing --- */

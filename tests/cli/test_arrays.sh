@@ -244,6 +244,7 @@ cases_of_bad_input() {
     refuses 2 '--quick: unknown option' create x.npy --shape 4 --quick
     refuses 2 'name of one array' create --shape 4
     refuses 2 'no folder' create x.npy/ --shape 4
+    run get a.npy -o bare.nc:/x.bin && run diff a.npy bare.nc:/x.bin && rm bare.nc || fail 'a variable x.bin'
     for name in x.hdf5 x.nc x.NC4 x.npz x.zip x.tiff x.npy.gz x.csv x.raw x.BIN; do
         refuses 2 'weir does not write [A-Za-z]' create $name --shape 4
     done

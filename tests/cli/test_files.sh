@@ -164,6 +164,10 @@ disks() {
     rm -r inside
     run mv copy sub --disks d0:d1 && run get sub/copy | cmp - ../wanted && [ "$(ls d0 d1 | grep -c copy)" = 4 ] || fail "mv --disks: $(ls d0 d1)"
     refuses 1 'local arrays in .*d0; name that' rm sub/copy
+    export WEIR_DISKS=d0:d1
+    refuses 2 "the same array's" mv spread spread --disks d1:d0 --overwrite
+    unset WEIR_DISKS
+    run get spread | cmp - ../wanted || fail 'mv of a set to itself'
     run cp spread sub/copy --disks d0 2>../err && fail 'cp replaces without being told' || true
     WEIR_DISKS=d0:d1 run rm sub/copy && ! ls d0 d1 | grep copy || fail "rm: $(ls d0 d1)"
     mv d1 d2 && refuses 1 'on .*d1: No such file' rm -f spread --disks d0:d2 && [ "$(ls d0 d2 | grep -c spread)" = 4 ] && mv d2 d1 || fail 'rm without a disk'
@@ -355,6 +359,7 @@ others() {
     run create a.npy --shape 4 && ln -s a.npy link.npy && run mv link.npy link2.npy && [ -L link2.npy ] || fail 'mv of a link'
     run cp link2.npy copy.npy && [ ! -L copy.npy ] && cmp a.npy copy.npy || fail 'cp of a link'
     refuses 2 "the same array's" mv link2.npy a.npy --overwrite && cmp a.npy copy.npy || fail 'mv of a link onto its array'
+    ln -s a.npy l1 && ln -s l1 l2 && refuses 2 "the same array's" mv l2 l1 --overwrite && cmp l1 a.npy && rm l1 l2 || fail 'mv of links to one array'
     run create over --shape 4 --grid 2 && ln -s over over.link && refuses 2 "the same array's" mv over.link over --overwrite && run get over >../none && rm -r over over.link ||
         fail 'mv of a link onto its set'
     run cp a.npy "$there/far.npy" && ln -s "$PWD/a.npy" far && refuses 1 'exists' mv far "$there/far.npy" && run mv far "$there/far.npy" --overwrite &&

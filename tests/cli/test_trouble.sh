@@ -186,6 +186,15 @@ closed_pipe() {
     done < <(printing)
     "$weir" diff a.npy b.npy --dry-run >../out || fail "diff --dry-run: exit status $?"
     "$weir" create wide.npy --shape 2000,50 --random 1
+    # a limit of files, and what may only be read is replaced
+    for name in x.raw x.csv; do
+        status=0
+        (ulimit -f 8 && "$weir" get wide.npy -o $name) 2>../err || status=$?
+        [ $status = 1 ] && [ "$(grep -c "^weir get: .*$name: .*: File too large" ../err)" = 1 ] && ! ls $name* 2>../none ||
+            fail "a limit, $name: $status $(cat ../err)"
+        : >$name && chmod 444 $name && run_as_other run get wide.npy -o $name --overwrite && [ -s $name ] &&
+            [ $(stat -c %a $name) = 444 ] && rm -f $name || fail "$name, read-only"
+    done
     [ "$("$weir" get wide.npy --plain 2>../err | head -n 2 | wc -l)" = 2 ] && [ ! -s ../err ] ||
         fail "get and head: $(cat ../err)"
 }

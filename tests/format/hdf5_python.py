@@ -297,6 +297,14 @@ def check_damage(tool, folder):
                          + whole[entry + at + length:])
         tool.refuses(EFORMAT, text, "look", path, "x")
     assert offset == int.from_bytes(whole[entry + 24:entry + 32], "little")
+    with h5py.File(path, "w") as out:
+        out["a"] = out["b"] = out["c"] = 1.
+        place = h5py.h5o.get_info(out["b"].id).addr
+    whole = bytearray(path.read_bytes())
+    whole[place:place + 4] = b"\xff" * 4
+    path.write_bytes(whole)
+    told = tool.ask("list", path)  # what comes before the damage
+    assert told[0][0] == "a" and told[-1][0] == "error", told
 
 
 # --- writing ---

@@ -125,11 +125,13 @@ static const char *parse_integer(const char *text, int type, void *out)
 /* As get prints it, or as JSON has it; or a number. */
 static const char *parse_truth(const char *text, void *out)
 {
-    static const char *const words[] = {"0", "False", "false", "1", "True", "true"};
-    for (unsigned i = 0; i < 6; i++)
-        if (!strcmp(text, words[i]))
-            return store_integer(i / 3, WEIR_BOOL, out), NULL;
-    return "must be 0 or 1, or False or True";
+    const bool yes = !strcmp(text, "True") || !strcmp(text, "true");
+    uint64_t number = yes;
+    if (!yes && strcmp(text, "False") != 0 && strcmp(text, "false") != 0 &&
+        (parse_whole(text, &number) || number > 1))
+        return "must be 0 or 1, or False or True";
+    store_integer(number, WEIR_BOOL, out);
+    return NULL;
 }
 
 /* "1.5", or, complex, also "2j" and "1.5-2j", and these in parentheses. */

@@ -127,12 +127,23 @@ static int fill_csv(void *user, FILE *out, const char *made)
 }
 
 /* Room for all elements. [local] */
-static int extend(const cli_source *s, FILE *out, const char *made)
+static int extend(const filling *f, FILE *out)
 {
     int64_t bytes;
+    const cli_source *s = f->source;
     if (__builtin_mul_overflow(s->elements, weir_type_bytes(s->info->type), &bytes))
         bytes = INT64_MAX; /* is told to be too large */
-    return ftruncate(fileno(out), bytes) ? cli_fail_errno(made, "cannot be written") : 0;
+    return ftruncate(fileno(out), bytes) ? cli_fail_errno(f->o->output, "cannot be written") : 0;
+}
+
+/* An error about the file, by the name it has now, becomes one about what was asked for. */
+static int blame(const filling *f, const char *name, int code)
+{
+    weir_error e = *weir_error_last();
+    if (!code || !*e.file || !strstr(name, e.file))
+        return code;
+    snprintf(e.file, sizeof e.file, "%s", f->o->output);
+    return weir_error_raise(&e);
 }
 
 /* All ranks write the array that the file's elements are. */
@@ -143,7 +154,7 @@ static int fill_bare(void *user, FILE *out, const char *made)
     const weir_array_info info = describe(f->source);
     char name[CLI_RAW_NAME] = "";
     weir_array *to;
-    int code = out ? extend(f->source, out, made) : 0;
+    int code = out ? extend(f, out) : 0;
     if (out && !code)
         cli_raw_name(made, &info, name);
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -151,14 +162,17 @@ static int fill_bare(void *user, FILE *out, const char *made)
         return code;
     code = weir_array_open(MPI_COMM_WORLD, name, WEIR_READ | WEIR_WRITE, target->hints, &to);
     if (code)
-        return code;
+        return blame(f, name, code);
     code = copy_slabs(f->source, to, target->memory, f->account);
     int failed = code != 0;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!failed)
         code = weir_array_sync_durable(to);
+    const weir_error first = *weir_error_last();
     const int closed = weir_array_close(to);
-    return code ? code : closed;
+    if (code)
+        weir_error_raise(&first);
+    return blame(f, name, code ? code : closed);
 }
 
 /* A pipe or a device would be written as it is, and a link replaced. [local] */

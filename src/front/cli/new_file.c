@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,6 +20,7 @@ typedef struct new_file {
     FILE *out;
     const char *path;    /* borrowed */
     char made[PATH_MAX]; /* "": it is written as it is */
+    mode_t mode;         /* at most, when it is whole: until then it can be written */
     bool replaces;
 } new_file;
 
@@ -71,8 +73,7 @@ static int create(new_file *f, const char *path, const char *replaces)
 {
     struct stat there;
     unsigned number;
-    mode_t mode = 0666;
-    *f = (new_file){.path = path, .replaces = replaces != NULL};
+    *f = (new_file){.path = path, .mode = 0666, .replaces = replaces != NULL};
     if (cli_new_file_is_output(path)) {
         f->out = stdout;
         return 0;
@@ -85,14 +86,14 @@ static int create(new_file *f, const char *path, const char *replaces)
         int code = check(path, replaces, &there);
         if (code)
             return code;
-        mode &= there.st_mode; /* who may not read the old one must not read the new one */
+        f->mode &= there.st_mode; /* who may not read the old one must not read the new one */
     }
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         return cli_fail_errno(path, "cannot be made");
     const int length = snprintf(f->made, sizeof f->made, "%s.partial-%08x", path, number);
     if (length < 0 || (size_t)length >= sizeof f->made)
         return cli_fail(WEIR_EINVAL, path, 0, "the name is too long");
-    const int descriptor = open(f->made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    const int descriptor = open(f->made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f->mode | 0600);
     f->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     return f->out ? 0 : cli_fail_errno(path, "cannot be made");
 }
@@ -128,8 +129,11 @@ static int give_name(const new_file *f)
 static int finish(new_file *f, bool whole)
 {
     const bool named = *f->made;
+    const int descriptor = fileno(f->out);
+    struct stat s;
     int code = 0;
-    if (whole && named && fsync(fileno(f->out)))
+    if (whole && named &&
+        (fstat(descriptor, &s) || fchmod(descriptor, s.st_mode & f->mode) || fsync(descriptor)))
         code = cli_fail_errno(f->path, "cannot be written");
     if (f->out != stdout) /* that is flushed at the end */
         fclose(f->out);
@@ -148,6 +152,7 @@ int cli_new_file_write(const char *command, const char *path, const char *replac
                        cli_file_fill *fill, void *user)
 {
     new_file f = {0};
+    signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error */
     cli_interrupt_hold(command);
     int status = cli_settle(command, cli_rank() == 0 ? create(&f, path, replaces) : 0);
     cli_interrupt_guard(status ? NULL : f.made);

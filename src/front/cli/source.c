@@ -10,18 +10,23 @@
 #include "failure.h"
 #include "foreign.h"
 
-/* Of a folder that is an array itself, 1. */
-static int is_itself(void *user, const char *name, const weir_array_info *info)
+enum { ITSELF = 1, OTHER };
+
+/* The first array that is told of is enough. */
+static int find_first(void *user, const char *name, const weir_array_info *info)
 {
     (void)info;
-    return !strcmp(name, *(const char *const *)user);
+    return strcmp(name, *(const char *const *)user) ? OTHER : ITSELF;
 }
 
 /* Whether a folder that cannot be opened as an array is one of arrays. */
 static bool is_group(const char *path)
 {
     struct stat s;
-    return !stat(path, &s) && S_ISDIR(s.st_mode) && !weir_array_list(path, is_itself, &path);
+    if (stat(path, &s) || !S_ISDIR(s.st_mode))
+        return false;
+    const int found = weir_array_list(path, find_first, &path);
+    return !found || found == OTHER;
 }
 
 /* Says of a name such as "a.h5" what it is that cannot be read. */

@@ -14,15 +14,20 @@ bool cli_name_ends(const char *path, const char *ending)
            !strcasecmp(path + length - end, ending);
 }
 
+/* Not raw:..., nor FILE:/NAME. */
+static bool is_plain(const char *path)
+{
+    return strncmp(path, "raw:", 4) != 0 && !strstr(path, ":/");
+}
+
 bool cli_is_csv(const char *path)
 {
-    return strncmp(path, "raw:", 4) != 0 && cli_name_ends(path, ".csv");
+    return is_plain(path) && cli_name_ends(path, ".csv");
 }
 
 bool cli_is_bare(const char *path)
 {
-    return strncmp(path, "raw:", 4) != 0 &&
-           (cli_name_ends(path, ".bin") || cli_name_ends(path, ".raw"));
+    return is_plain(path) && (cli_name_ends(path, ".bin") || cli_name_ends(path, ".raw"));
 }
 
 bool cli_file_begins(const char *path, const char *text)

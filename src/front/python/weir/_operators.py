@@ -43,7 +43,9 @@ class _Target:
             self.array = to
         else:
             name = os.fsdecode(to)
-            by_rows = ":/" in name and not name.startswith("raw:")  # NetCDF and HDF5 have only that
+            # NetCDF and HDF5 have only that; "d:/x.npy" may be in a folder "d:".
+            by_rows = (":/" in name and not name.startswith("raw:")
+                       and not os.path.isdir(name[:name.index(":/") + 1]))
             self.array = create(to, shape, dtype or like.dtype, "C" if by_rows else like.order,
                                 comm=like.comm, overwrite=overwrite or dry)
         self.dry = dry
