@@ -115,6 +115,9 @@ END
         "$weir" $said 2>err || :
             grep -q "^weir: .* $said; see weir --help" err || fail "$(cat err)"
     done
+    for said in 'create x.npy --op 3' 'get a.npy --sctn'; do
+        ! "$weir" $said 2>err && ! grep perhaps err || fail "$said: $(cat err)"
+    done
     refuses 2 'takes no value' create x.npy --shape=3 --iota=1
     refuses 2 'needs a value' create x.npy --shape
     "$weir" create ./-x.npy --shape=3 --iota

@@ -67,7 +67,8 @@ static void show(const cli_leftovers *l)
     if (l->used)
         printf("not listed: %lld in use\n", (long long)l->used);
     if (l->young)
-        printf("not listed: %lld changed lately, see --older\n", (long long)l->young);
+        printf("not listed: %lld changed lately, as --older has it (0: list all)\n",
+               (long long)l->young);
     if (!l->count && !l->used && !l->young)
         printf("nothing is left of killed jobs\n");
     fflush(stdout);
@@ -106,6 +107,8 @@ static int clean(const char *command, const char *folder, const options *o)
     if (l.count && (o->force || (asked && cli_ask("remove %s?", l.count > 1 ? "these" : "this")))) {
         const int removed = remove_all(command, &l);
         status = status ? status : removed;
+        if (!removed)
+            printf("removed\n");
     } else if (l.count && !asked) {
         printf("nothing is removed without --force\n");
     }

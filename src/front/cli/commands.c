@@ -62,11 +62,11 @@ const char *cli_nearest(const char *name, const char *const *names)
     if (strlen(name) > LONGEST)
         return NULL;
     for (; *names; names++) {
-        const int length = (int)strlen(*names);
+        const int length = (int)strlen(*names), counted = length - (int)strspn(*names, "-");
         int far = length > LONGEST ? LONGEST : distance(name, *names);
         if (strlen(name) > 2 && !strncmp(name, *names, strlen(name)))
             far = 1; /* its beginning */
-        if (far < least && far <= (length < 4 ? 1 : length / 3 + 1)) {
+        if (far < least && far <= (counted < 4 ? 1 : counted / 3 + 1)) {
             least = far;
             best = *names;
         }

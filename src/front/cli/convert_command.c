@@ -75,9 +75,8 @@ const cli_command cli_convert = {
     .about =
         "Attributes and names of dimensions are kept where NEW can have them: NetCDF, Zarr, HDF5; "
         "chunks, shards and codec are those of OLD if NEW has the same format, unless told. "
-        "Complex converts to complex only, "
-        "f2 to f2 only. Beyond what integers can hold numbers become the nearest they can; "
-        "fractions are cut off; bool is whether not 0.",
+        "Complex converts to complex only, f2 to f2 only. Beyond what integers can hold numbers "
+        "become the nearest they can, and NaN 0; fractions are cut off; bool is whether not 0.",
     .options = table,
     .example = {"weir convert a.npy a.zarr --codec zstd:3",
                 "mpirun -n 2 weir convert a.npy a.h5:/data --dtype f4"},

@@ -274,10 +274,12 @@ void page_put_outliers(const report_job *job, FILE *f)
         const char *what;
         int64_t (*get)(const job_rank *r);
         char *(*unit)(double value, char *out);
-    } lines[] = {
-        {"time in calls", in_calls, units_time}, {"waiting", waiting, units_time},
-        {"file access", in_access, units_time},  {"exchange", in_exchange, units_time},
-        {"bytes moved", moving, units_bytes},    {"memory of buffers", memory, units_bytes}};
+    } lines[] = {{"time in calls", in_calls, units_time},
+                 {"waiting in calls", waiting, units_time},
+                 {"file access in calls", in_access, units_time},
+                 {"exchange in calls", in_exchange, units_time},
+                 {"bytes moved", moving, units_bytes},
+                 {"memory of buffers", memory, units_bytes}};
     fprintf(f, "<h3>Least and most</h3>\n<div class=wide><table id=outliers><thead><tr>"
                "<th class=l><th>least<th class=l>rank<th>mean<th>most<th class=l>rank<tbody>\n");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

@@ -146,8 +146,13 @@ static int check_name(const char *command, const char *path)
         return cli_usage(command, "\"-\": an array needs a name");
     if (!format || !strncmp(path, "raw:", 4) || strstr(path, ":/"))
         return 0;
-    snprintf(text, sizeof text, "\"%.80s\": weir does not write %s, only " CLI_FORMATS, path,
-             format);
+    if (!strcmp(format, "HDF5") || !strcmp(format, "netCDF"))
+        snprintf(text, sizeof text,
+                 "\"%.80s\": weir does not write %s files, but arrays in them, as %.80s:/NAME",
+                 path, format, path);
+    else
+        snprintf(text, sizeof text, "\"%.80s\": weir does not write %s, only " CLI_FORMATS, path,
+                 format);
     return cli_usage(command, text);
 }
 

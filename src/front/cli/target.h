@@ -43,7 +43,9 @@ typedef struct cli_model {
          "none"},                                                                                  \
     {                                                                                              \
         "--format", 0, "auto|npy|zarr|zarr2", (at) + offsetof(cli_target, format), NULL,           \
-            "auto: as the name says; otherwise whatever it says", "auto"                           \
+            "auto: as the name says, for .zarr version 3, which zarr-python reads from 3 on; "     \
+            "otherwise whatever it says",                                                          \
+            "auto"                                                                                 \
     }
 #define CLI_TARGET_MEANS(at)                                                                       \
     CLI_OPTION_MEMORY((at) + offsetof(cli_target, memory)),                                        \
