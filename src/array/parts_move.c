@@ -554,8 +554,7 @@ static bool is_same(const wr_folder_entry *a, const wr_folder_entry *b)
 }
 
 /* What is to be moved, and what has the new name already, if that may be replaced: not the array
- * itself, nor, by a link that is moved, what
- * that leads to. */
+ * itself, nor, by a link that is moved, what that leads to. */
 static int look_at_both(const transfer *t, wr_folder_entry *own, wr_folder_entry *found)
 {
     const wr_site *from = &t->from.site, *to = &t->to;
